@@ -33,7 +33,7 @@ def test_a_result_is_done_until_what_it_was_made_of_is_another(records: Records)
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_a_result_of_another_entry_rule_version_or_kfuzz_is_dropped_and_said(records: Records, name: str) -> None:
+def test_a_result_of_another_entry_rule_version_or_kfuzz_is_dropped_and_listed(records: Records, name: str) -> None:
     kept = json.loads(records.path(ROOT).read_text())
     kept["made"][name] = "another"
     records.path(ROOT).write_text(json.dumps(kept))

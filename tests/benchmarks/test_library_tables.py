@@ -56,7 +56,7 @@ def test_the_file_of_programs_has_each_of_the_data(section: str, device: str) ->
     assert program_entries(fewer, lambda one: made["versions"][one.package]) != kept
 
 
-def test_what_the_documentation_allows_is_said_and_one_unit_is_no_defect() -> None:
+def test_an_error_that_the_documentation_allows_is_listed_and_one_unit_is_no_defect() -> None:
     documented = page({of("std"): LOST}, "cpu", lambda _: "2.0")
     assert "the documentation allows 1 of them" in documented
     assert "allowed: numpy.std, Notes" in documented

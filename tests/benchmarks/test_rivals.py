@@ -80,7 +80,7 @@ def test_a_rival_accepts_a_correct_kernel_and_rejects_a_broken_one_on_the_device
         assert tally(rival, questions(rival, kernel), kernel, "", device).rejected == is_rejected
 
 
-def test_what_nobody_wrote_passes_where_the_output_is_not_cleared(device: CpuDevice) -> None:
+def test_a_rival_sees_unwritten_output_in_its_first_launch(device: CpuDevice) -> None:
     kernel = load(KERNELS / "broken" / "vec4_tail_not_stored.cu")
     asked = questions(BY_NAME["llm.c"], kernel)
     assert tally(BY_NAME["llm.c"], asked, kernel, "", device).trials == 1  # the first launch: 1e38 is seen

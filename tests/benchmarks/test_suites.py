@@ -138,7 +138,7 @@ def test_labels_are_read_off_names_and_first_lines(tmp_path: Path) -> None:
     assert [(sorted(one.wrong), one.excluded) for one in gpuverify(tmp_path, (), ())] == [(["race"], "")]
 
 
-def test_what_is_told_of_a_program_is_held_against_its_label() -> None:
+def test_reports_about_a_program_are_compared_with_its_label() -> None:
     def one(name: str, wrong: str, errors: str = "", warnings: str = "") -> Told:
         labelled = Labelled(name, frozenset(wrong.split()), (), lambda: iter(()))
         return Told(labelled, frozenset(errors.split()), frozenset(warnings.split()), (f"{errors} here",), 0.1)
@@ -159,7 +159,7 @@ def test_what_is_told_of_a_program_is_held_against_its_label() -> None:
     assert ["missed:", "race", "of", "missed"] in lines
 
 
-def test_a_folder_that_is_not_there_is_said_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_folder_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["--layout", "plain", "nowhere"])
     assert (ended.value.code, capsys.readouterr().err) == (2, "nowhere: there is no such folder\n")

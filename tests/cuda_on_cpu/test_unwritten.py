@@ -73,7 +73,7 @@ def cases() -> Iterator[tuple[int, int, str | None]]:
     ("seed", "turns"),  # other seeds give other distances from a multiple of 256 bytes
     [(0, 8), (1, 0), *(pytest.param(*one, marks=pytest.mark.soak) for one in [(0, 0), (1, 8), (2, 0), (2, 8)])],
 )
-def test_what_lies_around_and_across_an_unwritten_input_is_told(runtime: Runtime, seed: int, turns: int) -> None:
+def test_reads_around_and_across_an_unwritten_input_are_reported(runtime: Runtime, seed: int, turns: int) -> None:
     x = np.zeros(X_BYTES // 4, np.float32)
     reported = []
     for first, size, expected in cases():

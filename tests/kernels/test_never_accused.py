@@ -106,7 +106,7 @@ def reason_of(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_nvcc_refuses_is_told_with_its_line(name: str) -> None:
+def test_text_that_nvcc_refuses_is_reported_with_its_line(name: str) -> None:
     text, why = REFUSED[name]
     assert re.match(r"mine\.cu:\d+: nvcc would refuse this: ", reason_of(text))
     assert why in reason_of(text)

@@ -46,7 +46,7 @@ def first_error(kernel: Kernel, device: CpuDevice, trials: int) -> int | None:
     return None
 
 
-def test_every_file_is_told_right_from_wrong() -> None:
+def test_every_file_has_a_wrong_partner() -> None:
     assert sorted(WRONG) == sorted(path.stem for path in RIGHT.glob("*.cu"))
 
 

@@ -127,7 +127,7 @@ def test_rescales_of_a_sequence_are_its_strict_new_maxima() -> None:
 
 @pytest.mark.parametrize("N", [Mpmath(), Balls(), Float64()], ids=["mpmath", "balls", "float64"])
 @pytest.mark.parametrize("x", [[np.nan, 1.0], [1.0, np.nan], [np.nan, 1.0, 2.0], [1.0, 2.0, np.nan]])
-def test_a_nan_is_the_maximum_wherever_it_stands(N: Number, x: list[float]) -> None:
+def test_a_nan_is_the_maximum_wherever_it_is(N: Number, x: list[float]) -> None:
     top = algorithms.row_max(N, N.embed(np.array([x])))
     assert str(top[0]) == "nan"
 

@@ -336,7 +336,7 @@ def test_the_joint_test_in_floats_finds_no_clash_that_balls_do_not() -> None:
     assert all(clash.is_certain() for clash in joint(got))
 
 
-def test_balls_are_widened_by_just_what_they_are_told() -> None:
+def test_balls_are_widened_by_exactly_the_given_amount() -> None:
     g = 2.0**-53 * (1 + 2.0**-52)
     with ctx.workprec(128):
         for sign in (1, -1):

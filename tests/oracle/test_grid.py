@@ -44,7 +44,7 @@ def test_every_tie_and_both_its_neighbours_round_as_fractions_say(element: Eleme
 
 
 @EACH
-def test_a_place_stands_for_all_codes_of_its_number(element: Element) -> None:
+def test_a_place_has_all_codes_of_its_number(element: Element) -> None:
     grid = grid_of(element)
     codes = np.arange(len(element.numbers))
     places = grid.places_of(codes)

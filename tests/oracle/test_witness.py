@@ -102,7 +102,7 @@ def formula(N, x):
 """
 
 
-def test_elements_that_clash_on_a_value_that_was_chosen_are_said_to(tmp_path: Path) -> None:
+def test_elements_that_need_two_values_of_one_choice_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "chosen.py"
     path.write_text(CHOSEN)
     x = np.random.default_rng(15).standard_normal((1, COLS)).astype(np.float32)

@@ -185,13 +185,13 @@ def test_the_examples_of_a_help_work(command: str | None) -> None:
         "kfuzz list; rm -rf .",
     ],
 )
-def test_a_wrong_command_is_told(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_command_is_reported(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     with pytest.raises(WrongError):
         check_command(line)
 
 
-def test_a_wrong_command_in_the_running_text_is_told() -> None:
+def test_a_wrong_command_in_the_running_text_is_reported() -> None:
     for line in ("kfuzz fuz", "kfuzz fuzz --sanitise"):
         with pytest.raises(WrongError):
             check_inline(line)
@@ -287,7 +287,7 @@ def test_every_link_of_a_page_that_is_written_or_printed_leads_somewhere() -> No
     assert {page: wrong for page in written_pages() if (wrong := missing(page, page.read_text()))} == {}
 
 
-def test_a_link_that_leads_nowhere_is_told() -> None:
+def test_a_link_that_leads_nowhere_is_reported() -> None:
     text = "[a](docs/nowhere.md) [b](README.md#no-such-heading) [c](README.md#install) [d](https://example.org)"
     assert missing(ROOT / "README.md", text) == ["docs/nowhere.md", "README.md#no-such-heading"]
 

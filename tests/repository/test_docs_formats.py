@@ -114,7 +114,7 @@ def test_the_page_has_every_field_of_a_campaigns_state_and_no_other(campaign: tu
     assert disagreements(documented(STATE), [state, slow]) == ([], [])
 
 
-def test_a_field_that_is_on_one_side_alone_is_told() -> None:
+def test_a_field_that_is_only_on_one_side_is_reported() -> None:
     document = {"schema": "x", "kernels": {"a/b": {"trials": 1, "colour": "red"}}, "list": [{"n": 1}]}
     fields = ["schema", "kernels.*.trials", "kernels.*.age", "list[].n"]
     assert disagreements(fields, [document]) == (["kernels.a/b.colour"], ["kernels.*.age"])

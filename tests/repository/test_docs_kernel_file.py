@@ -82,7 +82,7 @@ def test_an_example_of_the_page_is_a_claim(block: Block, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("block", "reported"), list(zip(WRONG[::2], WRONG[1::2], strict=True)), ids=lambda one: one.line
 )
-def test_a_mistake_of_the_page_is_told_in_its_words(block: Block, reported: Block, tmp_path: Path) -> None:
+def test_a_mistake_on_the_page_raises_the_message_shown(block: Block, reported: Block, tmp_path: Path) -> None:
     with pytest.raises(ClaimError, match=re.escape(reported.text.strip())):
         loaded(whole(block), tmp_path)
 
@@ -98,7 +98,7 @@ def nested_keys(value: object) -> Iterator[str]:
             yield from nested_keys(inner)
 
 
-def test_every_key_that_a_claim_may_have_stands_in_an_example() -> None:
+def test_every_key_of_a_claim_is_in_an_example() -> None:
     shown = {name for block in (FIRST, *OTHERS) for name in nested_keys(tomllib.loads(block.text))}
     known = {name for table, keys in TABLES.items() if table != "call" for name in keys}
     assert known <= shown
@@ -167,7 +167,7 @@ def test_every_word_that_a_claim_may_use_stands_on_the_page() -> None:
     assert not re.search(r'[`"]no such word\b', text)
 
 
-def test_an_example_with_an_unknown_key_would_be_told(tmp_path: Path) -> None:
+def test_an_example_with_an_unknown_key_fails(tmp_path: Path) -> None:
     with pytest.raises(ClaimError, match="unknown key"):
         loaded(whole(FIRST) | {"colour": "red"}, tmp_path)
 

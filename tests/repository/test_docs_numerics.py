@@ -83,7 +83,7 @@ def test_every_lemma_names_its_code_and_a_test_that_fails_without_it() -> None:
         ("`OWN_SIZE`", "`OWN_SIZES`", "Functions by way of a larger term: oracle/systems/loosest.py: OWN_SIZES"),
     ],
 )
-def test_a_lemma_whose_evidence_is_not_there_is_told(was: str, becomes: str, reported: str) -> None:
+def test_a_lemma_without_its_evidence_is_reported(was: str, becomes: str, reported: str) -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert text.count(was) == 1
     (mistake,) = mistakes_in(text.replace(was, becomes))
@@ -104,7 +104,7 @@ def is_there(page: str, anchor: str) -> bool:
     return path.is_file() and anchor in anchors(path.read_text(encoding="utf-8"))
 
 
-def test_a_citation_that_leads_nowhere_is_told() -> None:
+def test_a_citation_that_leads_nowhere_is_not_there() -> None:
     (good,) = CITATION.findall("# see docs/numerics.md#row-factor.")
     assert is_there(*good)
     assert not is_there("numerics.md", "a99")

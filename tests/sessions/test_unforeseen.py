@@ -32,7 +32,7 @@ def failing(error: Exception) -> click.Group:
 @pytest.mark.parametrize(
     "error", [KeyError("no such thing\nat all"), OSError(5000, "what nobody knows"), MemoryError()]
 )
-def test_what_nobody_has_foreseen_is_one_line_and_exit_code_2(error: Exception) -> None:
+def test_an_unforeseen_error_is_one_line_and_exit_code_2(error: Exception) -> None:
     done = CliRunner().invoke(failing(error), ["fail"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith(f"kfuzz itself failed: {type(error).__name__}: ")

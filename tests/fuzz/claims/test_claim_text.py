@@ -121,7 +121,7 @@ def test_a_call_that_the_usual_forms_do_not_make_may_mean_any_form(text: str) ->
     assert "form" not in said_in("y = LOG2E * x; // log(s) would do", seldom={"log"})
 
 
-def test_what_is_left_out_is_read_off_and_said() -> None:
+def test_a_rounding_that_is_left_out_is_inferred_and_noted() -> None:
     assert safe(SILENT).rounding.models.exp == EXPF
     fast = safe(SILENT, FAST)
     assert fast.rounding.models.exp == FAST_EXPF

@@ -120,7 +120,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("change", WRONG)
-def test_a_mistake_is_told(change: tuple[str, str]) -> None:
+def test_a_mistake_is_reported(change: tuple[str, str]) -> None:
     with pytest.raises(ClaimError, match=WRONG[change]):
         kernel(change)
 
@@ -159,6 +159,6 @@ def test_a_launch_within_a_macro_keeps_its_line_breaks() -> None:
 
 
 @pytest.mark.parametrize("text", ["k<<<1, 2>>>;", "<<<1, 2>>>(x)", "k<<<1, 2(x)"])
-def test_a_launch_that_is_not_understood_is_told_with_its_line(text: str) -> None:
+def test_a_launch_that_is_not_understood_is_reported_with_its_line(text: str) -> None:
     with pytest.raises(ClaimError, match=r"mine.cu:2: kfuzz does not understand this launch"):
         list(translate_launches(f"\n{text}", f"\n{text}", "mine.cu", ""))

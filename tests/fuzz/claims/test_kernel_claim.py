@@ -290,7 +290,7 @@ def test_a_mistake_in_the_second_launch_is_found_there(tmp_path: Path) -> None:
     assert found.startswith("mine.cu:21: launch[2].grid = \"rowz\": unknown name 'rowz'")
 
 
-def test_a_file_without_front_matter_is_told_how_to_write_one(tmp_path: Path) -> None:
+def test_the_error_for_a_file_without_front_matter_shows_how_to_write_one(tmp_path: Path) -> None:
     found = complaint(tmp_path, "__global__ void f() {}\n")
     assert found.startswith("mine.cu:1: no front matter: a kernel file carries its claim in comments between '// ///")
     assert "kfuzz show --template" in found

@@ -8,7 +8,7 @@ from kfuzz.common.errors import TargetError
 from kfuzz.common.modules import find_callable
 
 
-def test_a_callable_of_a_file_is_told_how_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_a_colon_gets_the_ways_to_name_a_callable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "soft.py").write_text("def softmax(x): ...\n")
     with pytest.raises(TargetError, match=r"say soft.py --entry softmax, or soft:softmax$"):

@@ -53,7 +53,7 @@ def test_a_finding_in_a_hostile_file_is_printed_as_text(folder: Path) -> None:
     assert_harmless(again.stdout)
 
 
-def test_claims_that_are_wrong_are_told_as_text(folder: Path) -> None:
+def test_errors_in_claims_are_printed_as_harmless_text(folder: Path) -> None:
     for edit in ('op = "soft\x7f\u202e"', "op = 3 # \x9b", f"x{EVIL} = 1", '"\\u001b[2J" = 1'):
         (folder / f"mine{EVIL}.cu").write_text(MINE.replace('op     = "softmax"', edit))
         done = kfuzz("show", f"mine{EVIL}.cu")

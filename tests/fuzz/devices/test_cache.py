@@ -107,7 +107,7 @@ def test_a_killed_compiler_leaves_nothing_outside_the_cache(
     assert list(folder.glob(f"{cache.SCRATCH}/*")) == []
 
 
-def test_a_cache_that_cannot_be_written_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What is compiled for the cpu is loaded from there; for everything else it saves time alone."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path / "file" / "cache"))

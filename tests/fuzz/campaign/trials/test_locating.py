@@ -66,13 +66,13 @@ def find_defect(kernel: Kernel, device: CpuDevice, check: bool = False) -> Defec
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_the_line_that_stored_the_worst_element_is_told(kernel: Kernel, check: bool, device: CpuDevice) -> None:
+def test_a_finding_names_the_line_that_stored_the_worst_element(kernel: Kernel, check: bool, device: CpuDevice) -> None:
     defect = find_defect(kernel, device, check)
     assert defect.line is None
     assert locate(defect, kernel, CASE, device, Probe()).where == f"sums.cu:{line_of('WRONG')}"
 
 
-def test_of_an_element_that_nobody_stored_no_line_is_told(kernel: Kernel, tmp_path: Path, device: CpuDevice) -> None:
+def test_no_line_is_named_for_an_element_that_no_line_stored(kernel: Kernel, tmp_path: Path, device: CpuDevice) -> None:
     """Of the output that the host fills; and the partner: of another element it is the line of that one's store."""
     (tmp_path / "sums.cu").write_text(
         KERNEL.replace("] <- y", "] = 0 <- y").replace("{\n    float", "{\n    if (!blockIdx.x) return;\n    float")

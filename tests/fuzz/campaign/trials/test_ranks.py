@@ -46,7 +46,7 @@ def searched(path: Path, home: tuple[int, ...] = (8, 128), other_shapes: bool = 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", EVERY)
-def test_a_finding_is_told_by_what_it_means_at_home(path: Path) -> None:
+def test_a_finding_is_ranked_by_what_it_means_at_home(path: Path) -> None:
     (result,) = searched(path).kernels
     defect = result.news[0].headline.defect
     reported = dict(evidence(defect))["rank"]
@@ -153,7 +153,5 @@ def test_the_exit_code_counts_other_shapes_where_they_were_asked_for(
         ({1, 2, 3}, set(), ""),
     ],
 )
-def test_where_it_is_right_is_told_by_what_tells_the_sizes_apart(
-    right: set[int], wrong: set[int], reported: str
-) -> None:
+def test_a_condition_separates_the_right_sizes_from_the_wrong(right: set[int], wrong: set[int], reported: str) -> None:
     assert separating_condition("cols", right, wrong) == reported

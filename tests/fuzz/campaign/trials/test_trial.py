@@ -180,7 +180,7 @@ def test_lines_of_the_same_text_are_buckets_of_their_own() -> None:
     assert seen_at(ONLINE, *lines[:2]) == ["uninitialised, `__syncthreads();`", "uninitialised, `__syncthreads();` #2"]
 
 
-def test_a_line_that_the_file_does_not_have_is_told_by_its_number() -> None:
+def test_a_line_beyond_the_end_of_the_file_is_reported_by_number() -> None:
     assert seen_at(ONLINE, 100_000) == ["uninitialised, line 100000"]
 
 
@@ -202,7 +202,7 @@ def test_rows_of_which_the_claim_says_nothing_are_not_judged() -> None:
     )
 
 
-def test_what_a_silent_claim_could_have_said_is_noted() -> None:
+def test_a_trial_notes_what_a_silent_claim_could_promise() -> None:
     x = np.zeros((2, 6), np.float32)
     x[1, 3] = np.nan
     case = case_of("softmax", {"x": x})

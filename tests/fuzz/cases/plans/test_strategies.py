@@ -392,7 +392,7 @@ def test_the_same_seed_plans_the_same_attempt() -> None:
         assert [a.case.digest for a in one] != [a.case.digest for a in planned(kernel, 5, seed=1)]
 
 
-def test_a_seed_stands_for_all_of_its_parts() -> None:
+def test_a_seed_depends_on_all_of_its_parts() -> None:
     seeds = [seed_of(7, "a", 3), seed_of(7, "b", 3), seed_of(8, "b", 3), seed_of(8, "b", 2**64 + 3), seed_of("b3")]
     assert len(set(seeds)) == len(seeds)
 
@@ -446,7 +446,7 @@ def test_each_axis_that_sixteen_bits_do_not_count_is_that_long_in_some_trial(nam
     assert {axis for _, axes in filter(None, found) for axis, size in axes.items() if size > MANY} == long
 
 
-def test_the_rows_that_sixteen_bits_do_not_count_are_told_apart_by_more_than_one_column() -> None:
+def test_more_rows_than_sixteen_bits_count_come_with_several_columns() -> None:
     """Of a row of one column the greatest element stands at 0, whichever row it is."""
     kernel = load(KERNELS_FOLDER / "argmax" / "packed_block.cu")
     found = [large_size(kernel, "rows", seeded_choices(seed)) for seed in range(8)]

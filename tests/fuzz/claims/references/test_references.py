@@ -334,7 +334,7 @@ def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> N
         load(path)
 
 
-def test_a_case_of_a_reference_is_told_by_neither_the_file_of_its_formula_nor_the_sizes_that_it_fixes() -> None:
+def test_a_case_of_a_reference_shows_neither_the_file_of_its_formula_nor_fixed_sizes() -> None:
     op = str(cache.folder() / FOLDER / "0a33" / "theirs.py")
     name = name_in_case(op, Reference(Path("theirs.py"), "", "reference"))
     shape = {"x": np.zeros((2, 128), np.float32)}

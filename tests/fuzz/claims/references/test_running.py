@@ -252,7 +252,7 @@ def test_a_kernel_is_judged_by_a_run_of_its_reference_at_its_own_integers(
     assert sum(trial.elements for trial in found) > 50
 
 
-def test_what_a_run_cannot_follow_is_said_with_its_line(tmp_path: Path) -> None:
+def test_a_reference_that_a_run_cannot_follow_is_reported_with_its_line(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     source = STEPS.replace("{than}", ">").replace("if source > row", "if float(x[source, 0]) > 0")
     (tmp_path / "values.py").write_text(source)

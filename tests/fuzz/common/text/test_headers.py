@@ -119,7 +119,7 @@ def test_a_barrier_in_a_header_that_not_all_reach_has_its_file_and_line(tmp_path
     assert {(Path(file).name, line) for file, line in places} == {("sums.cu", in_kernel), ("block.cuh", 9)}
 
 
-def test_what_the_device_lacks_and_what_does_not_compile_is_told_by_the_headers_name(tmp_path: Path) -> None:
+def test_an_error_in_a_header_is_reported_by_the_name_of_the_header(tmp_path: Path) -> None:
     kernel = write_kernel(tmp_path, KERNEL.replace("sum = block_sum(sum);", "sum = block_sum(sum); traps();"))
     with pytest.raises(ClaimError, match=r"parts/block\.cuh:17: the cpu device does not have the PTX instruction tld4"):
         defects(kernel)
@@ -128,7 +128,7 @@ def test_what_the_device_lacks_and_what_does_not_compile_is_told_by_the_headers_
         defects(kernel)
 
 
-def test_a_header_that_changes_is_compiled_anew(tmp_path: Path) -> None:
+def test_a_header_that_changes_is_compiled_again(tmp_path: Path) -> None:
     assert defects(write_kernel(tmp_path)) == ()
     assert [one.kind for one in defects(write_kernel(tmp_path, block=BLOCK.replace("+= cache", "-= cache")))] == [
         "numeric"

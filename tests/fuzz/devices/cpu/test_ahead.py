@@ -9,7 +9,7 @@ from kfuzz.devices.cpu.toolchain import build_runtime
 from kfuzz.ui.commands.fuzz import may_be_cuda
 
 
-def test_nothing_more_is_compiled_once_nobody_needs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_that_is_not_needed_compiles_nothing_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path))
     with pytest.raises(DeviceError, match="nothing needs the runtime"):
         build_runtime(lambda: True)

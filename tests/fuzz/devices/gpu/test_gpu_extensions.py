@@ -167,7 +167,7 @@ def trial_of(path: Path, op: str, device: Device, seed: int) -> Trial:
 
 
 @pytest.mark.parametrize("cols", REFUSALS)
-def test_a_refusal_is_told_and_is_no_finding(cols: int, gpu: GpuDevice, tmp_path: Path) -> None:
+def test_a_refusal_is_reported_and_is_not_a_finding(cols: int, gpu: GpuDevice, tmp_path: Path) -> None:
     trial = of_raw_pointers("", gpu, tmp_path, cols)
     assert (trial.defects, trial.reasons) == ((), (Refusal(REFUSALS[cols]),))
 

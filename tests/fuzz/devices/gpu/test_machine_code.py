@@ -298,7 +298,7 @@ def test_each_kernel_compiles_alone_for_every_card(kernel: Kernel, tmp_path: Pat
 
 
 @needs_nvcc
-def test_no_header_of_the_shim_stands_before_one_of_the_toolkit() -> None:
+def test_no_header_of_the_shim_hides_one_of_the_toolkit() -> None:
     said = subprocess.run(
         [nvidia.find(), "--dryrun", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True
     )

@@ -202,7 +202,7 @@ def test_rows_that_take_those_of_another_place_are_found() -> None:
     assert [defect.kind for defect in trial.errors] == ["numeric"]
 
 
-def test_rows_that_nobody_writes_are_unwritten() -> None:
+def test_rows_that_the_kernel_does_not_write_are_unwritten() -> None:
     def short(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
         softmax(card, addresses, x[:40], y[:40])
 
@@ -224,7 +224,7 @@ def test_answers_of_one_byte_are_compared_and_judged_wherever_they_begin() -> No
         assert (outcome.findings, trial.defects, trial.reasons) == ((), (), ())
 
 
-def test_a_wrong_byte_and_bytes_that_nobody_writes_are_found() -> None:
+def test_a_wrong_byte_and_unwritten_bytes_are_found() -> None:
     def wrong(card: HostCard, addresses: Mapping[str, int], q: Codes, scale: Codes, x: NDArray[np.float32]) -> None:
         quantize(card, addresses, q, scale, x)
         q[41, 5] ^= 64
@@ -259,7 +259,7 @@ def test_an_input_that_is_changed_is_found() -> None:
     assert [(one.kind, one.array, one.index) for one in outcome.findings] == [("input-changed", "x", 7 * COLS + 1)]
 
 
-def test_of_answers_that_never_repeat_so_many_are_judged_and_the_rest_is_said() -> None:
+def test_answers_that_never_repeat_are_judged_up_to_a_limit_and_the_rest_is_noted() -> None:
     """A sum by atomics may have other bits in every row: what is not judged is not accused, and not kept silent of."""
     draw = np.random.default_rng(1)
 
@@ -296,7 +296,7 @@ def test_while_another_such_trial_has_the_card_none_begins_and_says_so(
     assert vast.examine_vast(job_of(), Probe(), card).runs
 
 
-def test_a_row_that_is_too_long_to_judge_is_said() -> None:
+def test_a_row_that_is_too_long_to_judge_is_noted() -> None:
     outcome, trial, _ = run_and_judge(softmax, job_of(most_rows=0))
     assert (outcome.runs, trial.rows) == ((), 0)
     assert trial.notes == ("answers of so large a row, or that need a whole huge array, are not judged",)
@@ -470,7 +470,7 @@ input()
 
 @pytest.mark.gpu
 @pytest.mark.soak  # nobody else has room meanwhile
-def test_what_another_process_leaves_is_not_enough_and_that_is_said() -> None:
+def test_a_case_that_does_not_fit_beside_another_process_is_untried() -> None:
     with subprocess.Popen([sys.executable, "-c", HOLDS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdin
         assert other.stdout

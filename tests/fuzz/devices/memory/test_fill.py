@@ -105,7 +105,7 @@ def test_an_output_that_the_host_clears_may_be_added_to(device: Device) -> None:
     assert not trial(device, ATOMIC_SUM.replace("f32[rows] <- y", "f32[rows] = 0 <- y")).errors
 
 
-def test_an_output_that_nobody_clears_may_not(device: Device) -> None:
+def test_an_output_that_the_host_does_not_clear_may_not_be_added_to(device: Device) -> None:
     assert trial(device, ATOMIC_SUM).errors
 
 

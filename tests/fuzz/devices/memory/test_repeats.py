@@ -144,7 +144,7 @@ def test_a_write_of_the_first_poison_itself_is_seen_through_the_second() -> None
     assert only(look(writes)).kind == "out-of-bounds"
 
 
-def test_an_element_that_nobody_writes_is_unwritten_even_where_nan_is_right() -> None:
+def test_an_element_without_a_write_is_unwritten_even_where_nan_is_right() -> None:
     def writes_all_but_one(memory: Memory) -> None:
         for i in range(N):
             if i != 5:
@@ -181,7 +181,7 @@ def test_an_input_that_changed_is_found_with_both_values() -> None:
 
 
 @pytest.mark.parametrize("index", [N, -1])
-def test_a_read_outside_an_input_is_told_from_a_read_of_what_nobody_wrote(index: int) -> None:
+def test_a_read_outside_an_input_is_not_taken_for_a_read_of_unwritten_memory(index: int) -> None:
     def reads_beside(memory: Memory) -> None:
         copies(memory)
         memory("y", 0)[:] = memory("x", index) * 2
@@ -190,7 +190,7 @@ def test_a_read_outside_an_input_is_told_from_a_read_of_what_nobody_wrote(index:
 
 
 @pytest.mark.parametrize("array", ["scratch", "y"])
-def test_a_read_of_what_nobody_wrote_names_the_array(array: str) -> None:
+def test_a_read_of_an_unwritten_array_names_the_array(array: str) -> None:
     def adds_to_it(memory: Memory) -> None:
         before = memory(array, 2) * 0.5
         copies(memory)
@@ -201,7 +201,7 @@ def test_a_read_of_what_nobody_wrote_names_the_array(array: str) -> None:
 
 
 @pytest.mark.parametrize("factor", [1, 2])
-def test_a_read_of_shared_memory_that_nobody_wrote_is_found(factor: int) -> None:
+def test_a_read_of_unwritten_shared_memory_is_found(factor: int) -> None:
     """Also where it is copied as it is: the poison of shared memory is not taken for an output's."""
 
     def reads_shared(memory: Memory) -> None:

@@ -98,7 +98,7 @@ def test_an_answer_that_is_wrong_for_the_earlier_input_as_well_is_not_stale(devi
     assert "stale" not in kinds
 
 
-def test_a_refusal_is_told_with_its_line(device: PythonDevice) -> None:
+def test_a_refusal_is_reported_with_its_line(device: PythonDevice) -> None:
     kernel = load(EXHIBITS / "refuses_what_it_cannot.py")
     reasons = {reason for trial in trials(kernel, device, 100) for reason in trial.reasons}
     assert Refusal("ValueError: 5 columns are not for this", 9) in reasons
@@ -165,7 +165,7 @@ def test_a_right_callable_in_an_unusual_form_is_kept(form: str, tmp_path: Path, 
     assert sum(trial.elements for trial in found) > 20
 
 
-def test_a_claim_in_python_stands_above_the_code(tmp_path: Path) -> None:
+def test_a_claim_in_python_is_above_the_code(tmp_path: Path) -> None:
     assert file_has_claim(write_callable(tmp_path, "def f(x): ..."))
     inside = tmp_path / "inside.py"
     inside.write_text('import os\nTEXT = """\n# /// kernel\n# ///\n"""\n')

@@ -81,7 +81,7 @@ def test_what_outlives_a_call_is_seen_in_the_text(text: str) -> None:
         'static_assert(sizeof(int) == 4, "as everywhere");',
     ],
 )
-def test_what_ends_with_a_call_is_told_from_it(text: str) -> None:
+def test_a_text_whose_variables_end_with_a_call_has_no_lasting_ones(text: str) -> None:
     assert not has_lasting_variables(f"#include <map>\n{text}\n")
 
 

@@ -65,7 +65,7 @@ def test_a_wrong_extension_is_found_with_the_kind_that_it_names(path: Path, cpu:
     pytest.fail(f"after {MOST} trials: {seen or 'nothing'}")
 
 
-def test_a_result_of_too_few_is_told_as_a_mistake_of_the_claim(cpu: CpuDevice, tmp_path: Path) -> None:
+def test_too_few_results_are_a_mistake_of_the_claim(cpu: CpuDevice, tmp_path: Path) -> None:
     text = (RIGHT[0].parent / "two_results.cu").read_text().replace("return {m, s};", "return {m};")
     path = tmp_path / "one_result.cu"
     path.write_text(text)

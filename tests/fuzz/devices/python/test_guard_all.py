@@ -76,7 +76,7 @@ def test_what_is_allocated_holds_poison_and_bases_are_as_aligned_as_torchs(card:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("is_freed", [False, True])
-def test_a_write_beside_an_allocation_is_told_once(
+def test_a_write_beside_an_allocation_is_reported_once(
     card: Card, nbytes: int, at: int, content: bytes, message: str, is_freed: bool
 ) -> None:
     address = card.allocate(nbytes)
@@ -88,7 +88,7 @@ def test_a_write_beside_an_allocation_is_told_once(
     assert card.messages() == []
 
 
-def test_a_write_inside_an_allocation_is_nobodys_business(card: Card) -> None:
+def test_a_write_inside_an_allocation_is_not_reported(card: Card) -> None:
     address = card.allocate(121)
     put(address, bytes(121))
     assert card.messages() == []

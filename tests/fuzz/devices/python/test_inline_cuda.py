@@ -239,7 +239,7 @@ def test_escapes_are_as_python_reads_them() -> None:
         ("import sys\nif sys.argv:\n    src = 'a()'\nelse:\n    src = 'b()'", "src", "which may have several values"),
     ],
 )
-def test_a_text_that_a_run_would_make_is_told_with_its_line(assigned: str, given: str, reported: str) -> None:
+def test_a_text_that_only_a_run_would_make_is_reported_with_its_line(assigned: str, given: str, reported: str) -> None:
     with pytest.raises(ClaimError, match=reported) as caught:
         cuda(assigned, given)
     assert "\n" not in str(caught.value)
@@ -274,7 +274,7 @@ def test_cupys_kernels_are_found_and_torch_is_not_put_in_front() -> None:
     assert "torch" not in made
 
 
-def test_a_file_without_any_is_told() -> None:
+def test_a_file_without_cuda_in_its_strings_is_reported() -> None:
     with pytest.raises(ClaimError, match=r"mine\.py: no CUDA in its strings"):
         cuda_of("x = 1\n", "mine.py", "f")
     assert not has_cuda("# load_inline\n")
@@ -487,7 +487,7 @@ def test_a_function_takes_and_gives_what_python_would_hand_over(extension: Exten
 
 
 @pytest.mark.slow
-def test_what_a_function_does_wrong_is_told_and_what_it_refuses_is_raised(
+def test_a_call_raises_what_the_function_refuses_and_reports_no_finding(
     extension: Extension, calls: DeviceCalls
 ) -> None:
     with calls.watch(Probe(check=True), 0x7FBADBAD, 0) as findings:
@@ -513,7 +513,7 @@ def test_what_a_function_does_wrong_is_told_and_what_it_refuses_is_raised(
 
 
 @pytest.mark.slow
-def test_what_nobody_wrote_is_handed_on_as_memory_that_nobody_wrote(extension: Extension, calls: DeviceCalls) -> None:
+def test_memory_without_a_write_is_handed_on_as_poison(extension: Extension, calls: DeviceCalls) -> None:
     with calls.watch(Probe(), 0x12345678, 0) as findings:
         ((_, array),) = extension.call("part", [tensor(1, 2)], {}, calls).arrays
     assert findings == []  # the Python around it may leave it out, or write it
@@ -533,7 +533,7 @@ class EndsUnchecked:
         return Outcome(refusal=Refusal("seen"))
 
 
-def test_a_call_that_ends_its_process_is_checked_before_it_is_said_to_return_nothing(extension: Extension) -> None:
+def test_a_call_that_ends_its_process_is_checked_first(extension: Extension) -> None:
     calls = DeviceCalls()
     calls._device = device = EndsUnchecked()  # type: ignore[assignment]  # as much of one as a call needs
     with pytest.raises(RefusedByExtensionError, match="seen"):

@@ -84,7 +84,7 @@ def test_a_file_that_ends_its_process_when_it_is_imported_is_a_line(
 @pytest.mark.parametrize(
     "when", ["np.ones(1 << 32, np.uint8)\ndef f(x):\n", "def f(x):\n    np.ones(1 << 32, np.uint8)\n"]
 )
-def test_a_file_that_needs_more_than_its_share_of_memory_is_told_so_and_others_go_on(when: str, tmp_path: Path) -> None:
+def test_a_file_that_needs_more_than_its_share_is_reported_and_others_go_on(when: str, tmp_path: Path) -> None:
     limited = PythonDevice(most_bytes=3 << 30)
     large = trial_of(tmp_path, "large", f"import numpy as np\n{when}    return x.sum(1)\n", limited)
     right = trial_of(tmp_path, "right", RIGHT, limited)

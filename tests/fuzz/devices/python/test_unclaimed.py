@@ -77,7 +77,7 @@ def test_a_function_that_is_handed_its_output_is_not_accused_of_the_order_of_its
         assert run_trial(kernel, attempt.case, attempt.tune, cpu, Probe()).errors == ()
 
 
-def test_what_a_function_takes_besides_is_said_or_stands_in_the_module(tmp_path: Path) -> None:
+def test_other_arguments_of_a_function_come_from_options_or_from_the_module(tmp_path: Path) -> None:
     path = tmp_path / "two.cu"
     path.write_text(TWO)
     fast = kernel_of(path, Unclaimed("softmax", FunctionWords("fast")))
@@ -99,7 +99,7 @@ def test_what_a_function_takes_besides_is_said_or_stands_in_the_module(tmp_path:
         (Unclaimed("softmax", FunctionWords("fast", only_home=True)), "--shapes home: say which"),
     ],
 )
-def test_what_has_to_be_said_is_asked_for_in_a_line(unclaimed: Unclaimed, reported: str, tmp_path: Path) -> None:
+def test_missing_information_is_asked_for_in_one_line(unclaimed: Unclaimed, reported: str, tmp_path: Path) -> None:
     path = tmp_path / "two.cu"
     path.write_text(TWO)
     with pytest.raises(ClaimError) as error:
@@ -119,9 +119,7 @@ RAW = "__global__ void k(float *y, const float *x, int n) {}\nvoid f(%s) { k<<<1
         ("float *out, const float *in, int N, const int block_size", "cols", "out in cols 256"),
     ],
 )
-def test_sizes_of_a_function_of_pointers_are_told_by_names_or_by_their_order(
-    parameters: str, axes: str, args: str
-) -> None:
+def test_sizes_of_a_function_of_pointers_are_known_by_name_or_order(parameters: str, axes: str, args: str) -> None:
     *_, last = map(tomllib.loads, host_claims("softmax", RAW % parameters, FunctionWords("f")))
     assert list(last["axes"]) == axes.split()
     assert [str(one) for one in last["host"]["args"]] == args.split()
@@ -133,7 +131,7 @@ def test_a_function_that_takes_a_stream_gets_the_default_one() -> None:
     assert [str(one) for one in last["host"]["args"]] == ["out", "in", "rows", "cols", "nullptr"]
 
 
-def test_what_cannot_be_told_of_an_argument_is_asked_for() -> None:
+def test_an_argument_of_unknown_meaning_is_asked_for() -> None:
     parameters = "float *out, const float *in, int N, int C, int tile"
     reported = untold("softmax", RAW % parameters, FunctionWords("f"))
     assert reported.startswith("f: the names do not say what C, tile means: say --arg NAME=VALUE")
@@ -202,7 +200,7 @@ def test_a_folder_of_answers_is_fuzzed_and_what_does_not_compile_is_counted(tmp_
 
 
 @pytest.mark.soak
-def test_a_refusal_is_told_in_a_line(tmp_path: Path) -> None:
+def test_a_refusal_is_reported_in_one_line(tmp_path: Path) -> None:
     path = bare("softmax_rows", tmp_path)
     path.write_text(path.read_text().replace("CHECK_INPUT(input);", 'TORCH_CHECK(input.size(1) < 3, "few columns");'))
     found = kfuzz(

@@ -191,7 +191,7 @@ def test_a_library_that_does_not_work_here_is_one_line_and_no_finding(tmp_path: 
         ("import torch\ntorch._C._cuda_init()\n", "mine.py"),
     ],
 )
-def test_what_stands_in_for_a_gpu_and_cannot_is_no_finding(
+def test_a_call_that_needs_a_real_gpu_is_refused_without_a_finding(
     text: str, reported: str, tmp_path: Path, device: PythonDevice
 ) -> None:
     try:

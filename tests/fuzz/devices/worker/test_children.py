@@ -47,7 +47,7 @@ def threads(_: Device, task: str) -> Iterator[tuple[int, str | None]]:
     yield len(list(Path("/proc/self/task").iterdir())), os.environ.get(task)
 
 
-def test_who_is_slow_to_leave_leaves_in_order_however_often_it_is_told() -> None:
+def test_a_process_that_leaves_slowly_leaves_in_order_after_a_second_signal() -> None:
     """A second SIGTERM in the midst of it would be an error in whatever it interrupts."""
     text = """
         import os, signal

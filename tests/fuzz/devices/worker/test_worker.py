@@ -376,7 +376,7 @@ def test_a_worker_that_has_no_processor_is_waited_for() -> None:
     assert took > 1.5 * probe.timeout, "it had a processor, and this test tests nothing"
 
 
-def test_time_that_nobody_saw_pass_does_not_count() -> None:
+def test_time_between_two_distant_looks_does_not_count() -> None:
     patience = Patience(os.getpid())
     now = time.monotonic()
     assert patience.more(now - 0.01) == 0.0

@@ -127,7 +127,7 @@ def test_a_tighter_claim_is_tried_with_the_claims_own_constants() -> None:
 
 
 @pytest.mark.slow
-def test_of_16_bits_it_is_said_that_they_do_not_count() -> None:
+def test_a_kernel_of_halves_reports_that_halves_are_not_counted() -> None:
     found = rounding_of(load(KERNELS / "gemm" / "wmma_f16.cu"))
     assert found.remark.endswith("cannot be counted: halves and bfloat16 do not count")
     assert "adds" not in found.statements
@@ -226,7 +226,7 @@ def test_no_count_is_a_formula_of_rows() -> None:
     assert "rows" not in reported["adds"]
 
 
-def test_a_summed_axis_is_told_from_one_that_only_counts() -> None:
+def test_summed_axes_leave_out_axes_that_only_count() -> None:
     for name, axes in (
         ("attention/flash_warp", ["keys", "d"]),
         ("gemm/split_k", ["k"]),
@@ -268,7 +268,7 @@ def test_a_silent_claim_is_completed_and_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-def test_a_kernel_that_is_wrong_whatever_it_claims_is_told(tmp_path: Path) -> None:
+def test_a_kernel_that_is_wrong_under_every_claim_is_reported(tmp_path: Path) -> None:
     result = claimed(tmp_path, template("row_sum").replace("value +=", "value = 2 * value +"))
     assert result.exit_code == 1, result.output
     assert "not kept" in result.stderr
@@ -294,7 +294,7 @@ def fuzzed(folder: Path, source: str) -> str:
 
 
 @pytest.mark.slow
-def test_a_claim_without_adds_is_told_how_much_tighter_it_could_be(tmp_path: Path) -> None:
+def test_a_claim_without_adds_gets_a_note_how_much_tighter_it_could_be(tmp_path: Path) -> None:
     source = (KERNELS / "reduce" / "block_sum.cu").read_text()
     silent = re.sub(r"// \[accuracy\].*?//\n", "", source, flags=re.DOTALL)
     reported = re.search(
@@ -306,7 +306,7 @@ def test_a_claim_without_adds_is_told_how_much_tighter_it_could_be(tmp_path: Pat
     assert shows < passes / 2
 
 
-def test_a_claim_with_adds_is_told_nothing(tmp_path: Path) -> None:
+def test_a_claim_with_adds_gets_no_such_note(tmp_path: Path) -> None:
     assert "adds" not in fuzzed(tmp_path, (KERNELS / "reduce" / "block_sum.cu").read_text())
 
 
@@ -336,7 +336,7 @@ def test_arrays_and_launch_of_a_file_without_a_claim_are_guessed(tmp_path: Path,
     assert {array.writes for array in kernel.arrays.values()} == {array.writes for array in author.arrays.values()}
 
 
-def test_a_launch_that_stands_in_the_text_is_the_first_guess(tmp_path: Path) -> None:
+def test_a_launch_in_the_text_is_the_first_guess(tmp_path: Path) -> None:
     host = "#define WIDE 96\nvoid go(float *y, const float *x, int r, int c) {{ {}<<<r, WIDE>>>(y, x, r, c); }}\n"
     function = "softmax_three_pass_thread"
     source = bare(KERNELS / "softmax" / "three_pass_thread.cu")
@@ -414,7 +414,7 @@ def test_a_file_that_does_not_compile_is_not_asked_for_a_claim(tmp_path: Path) -
         guessed(tmp_path / "mine.cu", source, "softmax")
 
 
-def test_several_kernels_and_an_unknown_op_are_told(tmp_path: Path) -> None:
+def test_several_kernels_and_an_unknown_op_are_reported(tmp_path: Path) -> None:
     two = bare(KERNELS / "reduce" / "max_sum_grid.cu")
     with pytest.raises(ClaimError, match=r"2 kernels \(reduce_max, reduce_blocks\); write a claim that"):
         guessed(tmp_path / "mine.cu", two, "max_sum")

@@ -140,7 +140,7 @@ def test_a_block_softmax_without_a_launch_gets_a_claim(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_race_in_the_file_is_told_and_not_taken_for_a_wrong_guess(tmp_path: Path) -> None:
+def test_a_race_in_the_file_is_reported_and_not_taken_for_a_wrong_guess(tmp_path: Path) -> None:
     found = guess(tmp_path / "mine.cu", RACE, "softmax")
     assert found.kernel.launches[0].block[0].text == "128"
     assert found.bug
@@ -157,7 +157,7 @@ def test_no_campaign_begins_by_a_guess_that_a_bug_breaks(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "op", "sign"), [(ONLINE, "softmax", "special, -inf minus -inf"), (EARLY, "row_sum", "inactive-lane")]
 )
-def test_other_bugs_in_the_file_are_told(tmp_path: Path, text: str, op: str, sign: str) -> None:
+def test_other_bugs_in_the_file_are_reported(tmp_path: Path, text: str, op: str, sign: str) -> None:
     found = guess(tmp_path / "mine.cu", text, op)
     assert found.bug
     assert found.bug.defects[0].sign.startswith(sign)

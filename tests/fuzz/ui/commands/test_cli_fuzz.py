@@ -205,7 +205,7 @@ def test_a_kernel_of_which_nothing_was_judged_is_not_green(folder: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_document_on_standard_output_stands_there_alone(folder: Path) -> None:
+def test_a_document_on_standard_output_is_alone_there(folder: Path) -> None:
     asked = ("fuzz", "mine.cu", "--max-cases", "30", "--seed", "1", "--jobs", "1")
     done = kfuzz(*asked, "--json", "-")
     assert json.loads(done.stdout)["exit_code"] == done.exit_code == 1
@@ -216,7 +216,7 @@ def test_a_document_on_standard_output_stands_there_alone(folder: Path) -> None:
     assert not (folder / "-").exists()
 
 
-def test_the_name_of_a_folder_of_ours_stands_for_what_is_in_it(folder: Path) -> None:
+def test_the_name_of_a_bundled_folder_means_its_kernels(folder: Path) -> None:
     assert find("softmax") == find("softmax/") == find("softmax/*")
     assert len(find("softmax")) > 9
     (folder / "softmax").mkdir()
@@ -224,7 +224,7 @@ def test_the_name_of_a_folder_of_ours_stands_for_what_is_in_it(folder: Path) -> 
     assert find("softmax") == (Path("softmax/own.cu"),)  # what lies here comes first
 
 
-def test_what_an_option_does_not_do_here_is_said(folder: Path) -> None:
+def test_an_option_without_effect_here_is_reported(folder: Path) -> None:
     (folder / "mine.cu").write_text(FIXED)
     done = kfuzz("fuzz", "mine.cu", "--max-cases", "3", "--jobs", "1", "--sanitize")
     assert done.exit_code == 0
@@ -251,7 +251,7 @@ def test_a_kernel_that_does_not_compile_is_exit_code_2_with_the_compilers_words(
     assert "cannot run" in done.stdout
 
 
-def test_what_cannot_be_kept_is_told_all_the_same(folder: Path) -> None:
+def test_a_finding_that_cannot_be_kept_is_still_reported(folder: Path) -> None:
     (folder / "tests" / "corpus").mkdir(parents=True)
     (folder / "tests" / "corpus" / "softmax").write_text("a file where the cases of softmax would lie")
     done = kfuzz("fuzz", "mine.cu", "--max-cases", "40", "--seed", "1", "--jobs", "1")
@@ -347,7 +347,7 @@ def test_replay_tries_every_kernel_of_the_op(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_of_a_huge_case_it_is_said_what_is_done(folder: Path) -> None:
+def test_a_huge_case_reports_its_progress(folder: Path) -> None:
     huge = case_of("row_max", {"x": np.zeros((1 << 14, (1 << 8) + 1), np.float32)})
     path = keep_case(folder, huge, "reduce/warp_max_xor", "huge.json")
     reported = kfuzz("replay", "--kernel", "reduce/warp_max_xor", str(path)).stdout.splitlines()
@@ -374,7 +374,7 @@ def test_a_damaged_case_does_not_keep_the_others_from_running(folder: Path) -> N
     assert damaged.read_bytes() == before
 
 
-def test_a_case_no_kernel_is_for_is_told(folder: Path) -> None:
+def test_a_case_without_a_kernel_is_reported(folder: Path) -> None:
     keep_case(folder, kernel="gone", case=case_of("transpose", {"x": np.zeros((2, 2), np.float32)}))
     done = kfuzz("replay")
     assert done.exit_code == 2
@@ -389,7 +389,7 @@ def test_show_says_what_is_in_a_case(folder: Path) -> None:
         assert words in done.stdout
 
 
-def test_a_folder_stands_for_its_kernels_and_no_other_file(folder: Path) -> None:
+def test_a_folder_means_its_kernels_and_no_other_file(folder: Path) -> None:
     (folder / "helpers.cu").write_text("__global__ void nobodys() {}\n")
     (folder / ".venv").mkdir()
     (folder / ".venv" / "theirs.cu").write_text(MINE)

@@ -170,7 +170,7 @@ def test_a_template_is_printed_for_the_op_that_is_named() -> None:
         (["fuzz", ""], "a name is expected; write ."),
     ],
 )
-def test_a_mistake_of_the_person_is_told_and_ends_with_two(arguments: list[str], said: str) -> None:
+def test_a_mistake_of_the_user_is_reported_and_exits_with_two(arguments: list[str], said: str) -> None:
     result = kfuzz(*arguments)
     assert result.exit_code == 2
     assert said in result.stderr

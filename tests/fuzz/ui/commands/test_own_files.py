@@ -81,7 +81,7 @@ def test_a_program_is_run_as_kfuzz_check_does(folder: Path) -> None:
     assert json.loads((folder / "r.json").read_text())["seed"] == 3
 
 
-def test_an_extension_whose_op_no_name_says_is_told_the_command(folder: Path) -> None:
+def test_an_extension_whose_names_give_no_op_gets_the_command_to_type(folder: Path) -> None:
     text = (DATA / "extensions" / "softmax_rows.cu").read_text().partition("// ///\n")[2]
     (folder / "a.cu").write_text(text.replace("softmax", "thing"))
     done = fuzz("a.cu")
@@ -92,7 +92,7 @@ def test_an_extension_whose_op_no_name_says_is_told_the_command(folder: Path) ->
     assert done.stderr.startswith(start)
 
 
-def test_options_for_files_without_a_claim_are_said_not_to_count_for_one_with_a_claim(folder: Path) -> None:
+def test_options_for_files_without_a_claim_have_no_effect_on_a_claim(folder: Path) -> None:
     """--op sofmax on a softmax kernel was passed over without a word."""
     (folder / "sum.cu").write_text(CLAIMED)
     done = fuzz("sum.cu", "--op", "softmax", "--device", "cpu", "--max-cases", "1")

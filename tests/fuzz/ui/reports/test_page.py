@@ -86,7 +86,7 @@ def test_the_signs_of_one_bug_are_one_entry() -> None:
     ]
 
 
-def test_a_bug_whose_telling_sign_is_in_no_report_is_told_all_the_same() -> None:
+def test_a_bug_whose_main_sign_is_in_no_report_is_still_on_the_page() -> None:
     found = data_of(as_page([report(kernel(findings=[finding(bug="of another part")]))]))["findings"]
     assert [each["bucket"] for each in found] == [finding()["bucket"]]
 
@@ -107,7 +107,7 @@ def test_sizes_that_were_not_reached_void_a_pass() -> None:
     ]
 
 
-def test_what_voids_a_pass_is_told_and_a_whole_run_has_nothing_of_it() -> None:
+def test_all_that_voids_a_pass_is_listed_and_a_whole_run_has_none() -> None:
     assert list(voids(report(kernel()))) == []
     some = [
         kernel(error="no claim"),
@@ -160,7 +160,7 @@ def test_an_annotation_is_one_line_whatever_a_kernel_is_called() -> None:
     assert "::error::" not in lines[0].partition("::")[2].partition("::")[0]
 
 
-def test_a_bug_that_is_seen_in_several_ways_is_told_once_everywhere() -> None:
+def test_a_bug_that_is_seen_in_several_ways_is_reported_once_everywhere() -> None:
     one, other = finding(), finding(bucket="mine: numeric, wrong sum", bug=finding()["bucket"], kind="numeric", line=8)
     reported = report(kernel(findings=[one, other]))
     (line,) = as_annotations([reported]).splitlines()

@@ -301,7 +301,7 @@ def test_the_summary_has_a_line_for_each_kernel_and_the_simplest_failure(found: 
     assert "seed 3" in verdict(found)
 
 
-def test_kernels_that_nobody_tried_are_no_part_of_what_is_said_to_be_right(found: Report) -> None:
+def test_the_verdict_does_not_call_untried_kernels_right(found: Report) -> None:
     assert "not tried" not in verdict(found)
     right = found.kernels[1]
     idle = replace(right, progress=replace(right.progress, trials=0, rows=0))
@@ -314,7 +314,7 @@ def test_kernels_that_nobody_tried_are_no_part_of_what_is_said_to_be_right(found
     assert "not tried" not in verdict(replace(found, result=replace(short, stop_reason="interrupted")))
 
 
-def test_what_kept_a_kernel_from_being_tried_is_told_in_a_line_where_it_is_one_of_several(found: Report) -> None:
+def test_one_of_several_kernels_reports_its_error_in_one_line(found: Report) -> None:
     several = with_progress(found, error="mine.cu:3: expected ';'\nmine.cu:1: in this function")
     assert list(troubles(several)) == ["softmax/online_thread: mine.cu:3: expected ';', and more, see --json"]
     one = replace(several, result=replace(several.result, kernels=several.kernels[1:]))
