@@ -303,7 +303,7 @@ def _begin_trial(
         with errors_of_one_kernel(index):
             attempt = attempt_of(kernel, orders.seed, number, orders.budget)
             trial = prepare(kernel, attempt.case, attempt.tune, probe)
-            if ahead and _may_foresee(kernel, block, known, index) and not trial.job.sampling:
+            if ahead and _may_foresee(kernel, block, known, index) and not trial.job.vast:
                 trial = replace(trial, twins=foresee(trial))
     except ClaimError as error:
         return _QueuedTrial(block, index, number, timeout, 0.0, error)

@@ -39,8 +39,7 @@ LARGE: dict[int, Large] = {
 OVERFLOW_EVERY = 8 * LARGE_EVERY
 """More than 2^31 elements are rarer still: they take a GPU a second or two and leave no room for another process."""
 RUNG_FIRST, RUNG_EVERY, MOST_RUNGS = 105, 20, 96
-"""The trials that climb the ladder of sizes (cases/plans/vast.py), each rung once. Other large trials have other
-numbers."""
+"""The trials that climb the ladder of sizes (plans/vast.py), each rung once; other large ones have other numbers."""
 BEYOND_INT = Rung(ELEMENTS, 31)
 LARGE_TIMEOUT = 3
 """How many times longer than others such a trial may take on the device: with its judging, at most 10 seconds."""

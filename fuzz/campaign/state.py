@@ -74,7 +74,7 @@ class Progress:
 
     `next` is the number of its next trial; `retired` says why there is none. `error`: its claim or source is at
     fault. `reasons`: what was not judged, and why, in words. `refusals`: how host functions refused their arguments.
-    `untried`: why cases whose arrays are too large to be filled were not run. `rungs`: the sizes near powers of two
+    `untried`: why cases of vast arrays were not run. `rungs`: the sizes near powers of two
     that were tried (cases/plans/vast.py). `silences`: for `nan` and `pos_inf`, if the claim
     leaves them out, the words that would have kept every trial. `ratios`: a histogram, in equal steps, of how near
     judged trials came to their bound. `seconds`: where the time went. `smallest` and `largest`: for each axis, the

@@ -60,7 +60,7 @@ class Case:
 
     @property
     def is_vast(self) -> bool:
-        """Whether an array is too large ever to be filled: rows of 0 and 1 in turns (devices/memory/vast.py)."""
+        """Whether an array is vast: too large to be filled (devices/memory/vast.py)."""
         return any(map(is_vast, self.arrays.values()))
 
     @property
@@ -82,7 +82,7 @@ class Case:
         return hash(self.digest)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle arrays that are never filled as their shapes: they have 8 GB each."""
+        """Pickle vast arrays as their shapes: they have 8 GB each."""
         arrays = {role: array.shape if is_vast(array) else array for role, array in self.arrays.items()}
         return _rebuild, (self.op, self.axes, arrays, self.recipes, self.dimensions)
 

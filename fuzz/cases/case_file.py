@@ -12,7 +12,16 @@ import numpy as np
 
 from kfuzz.cases import atomic
 from kfuzz.cases.case import Case, Record, Values, bits_in, element_in
-from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL, MAX_TEXT, SCHEMA, TURNS, Reader, read_bytes, sha256_of
+from kfuzz.cases.case_reader import (
+    MAX_FILE_BYTES,
+    MAX_LITERAL,
+    MAX_TEXT,
+    SCHEMA,
+    VAST_RULE,
+    Reader,
+    read_bytes,
+    sha256_of,
+)
 from kfuzz.cases.recipe import GENERATOR, MAX_BANDS, Recipe
 from kfuzz.devices.memory.vast import is_vast
 from kfuzz.oracle.judging.find_op import is_op
@@ -39,7 +48,7 @@ def encode(record: Record) -> tuple[bytes, dict[str, bytes]]:
         if element_in(array) is not F32:
             entry["element"] = element_in(array).name
         if is_vast(array):
-            entry |= {"in_turns": TURNS}
+            entry |= {"in_turns": VAST_RULE}
         elif array.size <= MAX_LITERAL:
             entry |= {"bits": write_bits(array)}
             entry["show"] = Case(record.case.op, {}, {role: array}).show(role)[:MAX_TEXT]

@@ -43,9 +43,9 @@ from kfuzz.oracle.judging.find_op import is_op
 from kfuzz.oracle.numbers.elements import ELEMENTS, F32, Element
 
 SCHEMA = "kfuzz-case/1"
-TURNS, EARLIER_TURNS = "kfuzz-turns/2", "kfuzz-turns/1"
-"""The pattern of arrays in turns; the earlier one, in which all patterns began with 1, is read as this one."""
-"""The rule that gives the rows of an array that is never filled; another rule gets another name."""
+VAST_RULE, EARLIER_VAST_RULE = "kfuzz-turns/2", "kfuzz-turns/1"
+"""The rule that gives the rows of a vast array; another rule gets another name. The earlier one, in which all patterns
+began with 1, is read as this one."""
 MAX_LITERAL = 4096
 """Most elements of an array that are written out; a larger array needs a recipe or a sidecar."""
 MAX_FILE_BYTES = 16 << 20
@@ -253,9 +253,9 @@ class Reader:
         return forms[given[0]](key, entry, shape)
 
     def vast(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:
-        """An array that is too large ever to be filled."""
-        if entry["in_turns"] not in (TURNS, EARLIER_TURNS) or prod(shape) < LEAST:
-            self.fail(f"{key}.in_turns", f"'{TURNS}' is expected, and a shape of at least {LEAST} elements")
+        """A vast array."""
+        if entry["in_turns"] not in (VAST_RULE, EARLIER_VAST_RULE) or prod(shape) < LEAST:
+            self.fail(f"{key}.in_turns", f"'{VAST_RULE}' is expected, and a shape of at least {LEAST} elements")
         return make_unfilled(shape)
 
     def literal(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:

@@ -33,12 +33,12 @@ class Buffer:
     part: tuple[int, ...] | None = None
     is_returned: bool = False
     rows: int | None = None
-    """For a job whose arrays are too large to be filled: the axis along which this array's rows lie, each with an
-    answer of its own; None if the whole array enters every answer."""
+    """For a job of vast arrays: the axis along which this array's rows lie, each with an answer of its own; None if the
+    whole array enters every answer."""
     used: int | None = None
     """The words at the start of each row of the last axis that hold elements, where a stride is longer; None: all."""
-    in_turns: bool = False
-    """The array is too large for the host to fill: its rows of 0 and 1 take turns (fuzz/devices/memory/vast.py)."""
+    alternates: bool = False
+    """The array is vast, and the device fills it with alternating rows of 0 and 1 (fuzz/devices/memory/vast.py)."""
     padding: NDArray[np.bool_] | None = None
     """A mask of the bytes of an output that no kernel need write, as between tiles of scales."""
     absent: int = 0
@@ -224,9 +224,9 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """The part of a job too large to be filled: blocks by number, for a device that simulates threads, and at most
-    `most_rows` rows of the answers, for a device that runs whole grids over real arrays.
+class VastPart:
+    """The part of a job of vast arrays that is examined: blocks by number, for a device that simulates threads, and at
+    most `most_rows` rows of the answers, for a device that runs whole grids over real arrays.
     """
 
     blocks: tuple[int, ...]
@@ -246,8 +246,8 @@ class Job:
     steps: tuple[Step, ...]
     entries: tuple[Entry, ...]
     """Every entry that the kernel's launches name at any sizes; they are compiled together."""
-    sampling: Sampling | None = None
-    """For a job whose arrays are too large to be filled: the part of it that a device runs or reads."""
+    vast: VastPart | None = None
+    """For a job of vast arrays: the part of it that a device runs or reads."""
     warp_synchronous: bool = False
     """It relies on the lanes of a warp to run in lockstep, as they did before Volta."""
     earlier: tuple["Job", ...] = ()

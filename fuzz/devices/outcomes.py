@@ -107,7 +107,7 @@ class Run:
 
 
 class Untried(Enum):
-    """Why a device did not run a job whose arrays are too large to be filled, or that wants a field around them."""
+    """Why a device did not run a job of vast arrays, or one that wants a field around them."""
 
     DOES_NOT_FIT = "the arrays do not fit into the GPU's free memory"
     CARD_IN_USE = "another such trial had the GPU"

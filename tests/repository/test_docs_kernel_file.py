@@ -158,7 +158,7 @@ def test_every_row_of_the_table_of_all_keys_leads_to_a_section_that_names_the_ke
     assert unexplained_keys(text.replace("[adds](#adds)", "[flags](#flags)")) == ["accuracy.adds"]
 
 
-def test_every_word_that_a_claim_may_use_stands_on_the_page() -> None:
+def test_every_word_of_a_claim_is_on_the_page() -> None:
     text = PAGE.read_text()
     words = [*ELEMENTS, *FUNCTIONS, *PREDICATES, *get_args(Severity)]
     for keys in (keys for table, keys in TABLES.items() if table != "call"):

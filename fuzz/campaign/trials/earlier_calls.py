@@ -21,7 +21,7 @@ EVERY = 3
 
 def earlier_jobs(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe, job: Job) -> tuple[Job, ...]:
     """The earlier calls of a job: of smaller sizes, of larger ones, and with other values in the same arrays."""
-    if job.sampling or not all(is_host(step.entry) for step in job.steps):
+    if job.vast or not all(is_host(step.entry) for step in job.steps):
         return ()
     if probe.after_calls:
         return jobs_of_other_sizes(kernel, case, tune)

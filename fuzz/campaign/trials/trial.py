@@ -21,7 +21,7 @@ from kfuzz.campaign.trials.hints import add_hints
 from kfuzz.campaign.trials.judging import defects_of, is_accused, is_suspect
 from kfuzz.campaign.trials.reference_answer import runs_of_reference
 from kfuzz.campaign.trials.unjudged import ONLY_ACCESSES, OWN_ANSWER, Unjudged
-from kfuzz.campaign.trials.vast import inputs_of_rows, number_rows, sample_blocks
+from kfuzz.campaign.trials.vast import choose_vast_part, inputs_of_rows, number_rows
 from kfuzz.cases.case import Case, case_for, numbers_in
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
@@ -150,7 +150,7 @@ def prepare(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe) -
     """Bind a case to a kernel. Raises ClaimError if the claim allows no such launch."""
     check_silences(kernel.path, kernel.source, tuple(kernel.flags))
     bound = kernel.bind(case.arrays, tune)
-    job = sample_blocks(kernel, case, bound.job, probe.seed)
+    job = choose_vast_part(kernel, case, bound.job, probe.seed)
     job = replace(job, earlier=earlier_jobs(kernel, case, tune, probe, job))
     return PreparedTrial(kernel, case, tune, probe, bound, job)
 
@@ -213,7 +213,7 @@ def judge_outcome(
     kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs, bound.sizes)
-    given = bound.given if answers and not asked.job.sampling else {}
+    given = bound.given if answers and not asked.job.vast else {}
     verdicts = []
     for run, got in answers:
         held = inputs_of_rows(kernel, case, run.rows) if run.rows else given
@@ -255,7 +255,7 @@ def judge_outcome(
         ratio=max((verdict.ratio for _, verdict in verdicts if verdict.status == "kept"), default=0.0),
         rows=(len(verdicts[0][0].rows) or _rows(kernel, case)) if verdicts else 0,
         elements=sum(verdict.judged for _, verdict in verdicts[:1]),
-        reasons=(*(_reasons_of_sample(outcome, bool(verdicts)) if asked.job.sampling else ()), *reasons, *refusals),
+        reasons=(*(_reasons_of_vast(outcome, bool(verdicts)) if asked.job.vast else ()), *reasons, *refusals),
         silences=_silences(kernel, bound, answers[0][1], reasons) if reasons and given else {},
         untried=outcome.untried,
         notes=notes,
@@ -281,7 +281,7 @@ def _look(
 ) -> tuple[Look, ...]:  # fmt: skip
     """What the trial says of each property that users rely on: of those that are claimed, or of all."""
     kernel, bound = asked.kernel, asked.bound
-    if run_job is None or asked.job.sampling or not outcome.runs or outcome.ended:
+    if run_job is None or asked.job.vast or not outcome.runs or outcome.ended:
         return ()
 
     def judge_answer(case: Case, got: Outputs) -> bool:
@@ -315,8 +315,8 @@ def is_reference_outside(asked: PreparedTrial, run_job: RunJob) -> bool:
     return is_accused(verdicts)
 
 
-def _reasons_of_sample(outcome: Outcome, is_judged: bool) -> tuple[Unjudged, ...]:
-    """What was not judged of a job whose arrays are too large to be filled."""
+def _reasons_of_vast(outcome: Outcome, is_judged: bool) -> tuple[Unjudged, ...]:
+    """What was not judged of a job of vast arrays."""
     reasons: tuple[Unjudged, ...] = ((outcome.untried,) if outcome.untried else ()) + outcome.notes
     return reasons if reasons or is_judged else (ONLY_ACCESSES,)
 

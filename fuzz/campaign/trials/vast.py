@@ -1,4 +1,4 @@
-"""Trials whose arrays are too large to be filled: what the device runs, and the rows that the oracle judges.
+"""Trials of vast arrays: what the device runs, and the rows that the oracle judges.
 
 All rows of a kind have the same inputs, so a row that equals a judged row of its kind bit for bit is judged with it.
 Knows cases, claims and verdicts; it does not know how a device finds rows that differ.
@@ -17,7 +17,7 @@ from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.arrays import Array
 from kfuzz.claims.language.axes import MAX_ELEMENTS
-from kfuzz.devices import Buffer, Job, Sampling
+from kfuzz.devices import Buffer, Job, VastPart
 from kfuzz.devices.memory.vast import alternate_rows, choose_blocks, is_vast
 from kfuzz.oracle.numbers.verdict import Verdict
 
@@ -30,14 +30,14 @@ MOST_WORK = 1 << 24
 of 370,000 elements can have two billion of them. This takes up to 6 seconds and 1 GB."""
 
 
-def sample_blocks(kernel: Kernel, case: Case, job: Job, seed: int) -> Job:
-    """The job with a sample of its blocks, if its arrays are too large to be filled and blocks are independent."""
+def choose_vast_part(kernel: Kernel, case: Case, job: Job, seed: int) -> Job:
+    """The job with the part of it that is examined, if its arrays are vast and its blocks are independent."""
     is_large = case.is_vast or max(prod(buffer.shape) for buffer in job.buffers) > MAX_ELEMENTS
     if not is_large or not is_by_block(kernel):
         return job
     buffers = tuple(_place_rows(kernel, case, buffer) for buffer in job.buffers)
     most = _most_rows(kernel, case, buffers)
-    return replace(job, buffers=buffers, sampling=Sampling(choose_blocks(job.steps[0].grid, seed), most))
+    return replace(job, buffers=buffers, vast=VastPart(choose_blocks(job.steps[0].grid, seed), most))
 
 
 def _place_rows(kernel: Kernel, case: Case, buffer: Buffer) -> Buffer:
@@ -45,15 +45,15 @@ def _place_rows(kernel: Kernel, case: Case, buffer: Buffer) -> Buffer:
     array, roles = kernel.arrays[buffer.name], kernel.roles
     is_made = bool(array.reads and is_vast(case.arrays[array.reads]) and array.reads not in roles.integers)
     axis = row_axis_of(roles, array)
-    return replace(buffer, rows=None if axis is None else memory_axis(array, axis), in_turns=is_made)
+    return replace(buffer, rows=None if axis is None else memory_axis(array, axis), alternates=is_made)
 
 
 def _most_rows(kernel: Kernel, case: Case, buffers: Sequence[Buffer]) -> int:
-    """The number of rows to judge: 0 if a row is too long, or depends on the whole of a huge array."""
+    """The number of rows to judge: 0 if a row is too long, or depends on the whole of a vast array."""
     whole = [role for role, array in case.arrays.items() if is_vast(array) and role not in kernel.roles.cut]
     if whole or any(one.is_output and (one.rows is None or one.part is not None) for one in buffers):
         return 0
-    if any(one.in_turns and not _turns_by_element(kernel.arrays[one.name], one) for one in buffers):
+    if any(one.alternates and not _alternates_by_element(kernel.arrays[one.name], one) for one in buffers):
         return 0
     by_row = [prod(buffer.shape) // max(1, buffer.shape[buffer.rows]) for buffer in buffers if buffer.rows is not None]
     rows = max((one.shape[one.rows] for one in buffers if one.is_output and one.rows is not None), default=1)
@@ -61,7 +61,7 @@ def _most_rows(kernel: Kernel, case: Case, buffers: Sequence[Buffer]) -> int:
     return min(MOST_ROWS, MOST_ELEMENTS // max(1, sum(by_row)), MOST_WORK // max(1, work))
 
 
-def _turns_by_element(array: Array, buffer: Buffer) -> bool:
+def _alternates_by_element(array: Array, buffer: Buffer) -> bool:
     """Whether the rows of 0 and 1 in memory are rows of elements: not where words or tiles hold several of them."""
     gaps_within = array.layout.stride is not None and len(array.shape) > MATRIX
     return buffer.rows is not None and array.per == 1 and not gaps_within

@@ -36,7 +36,7 @@ def large_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dic
     """Launch parameters and sizes; None if the claim has no such sizes, or only some that take too long.
 
     `rows`, `elements`: more than 16 bits can count. `columns`: more elements in one row than 16 bits can count.
-    `turns`: so many that each block of a full grid takes a second share. cases/plans/vast.py has `overflow` and `rung`.
+    `turns`: so many that each block of a full grid takes a second share. vast.py has `overflow` and `rung`.
     """
     found = _find_size(kernel, what, choose)
     if found is None:

@@ -28,7 +28,7 @@ from kfuzz.cases.plans.rows import plain_rows, rows_and_columns, rows_in_parts
 from kfuzz.cases.plans.scale import BUDGET, WORK, Large
 from kfuzz.cases.plans.sizes import Ground, fixed_elements, ground_of, keep_budget, make_allowed, size_of
 from kfuzz.cases.plans.structures import draw_integers, draw_mask
-from kfuzz.cases.plans.vast import Rung, arrays_in_turns, vast_size
+from kfuzz.cases.plans.vast import Rung, make_vast_inputs, vast_size
 from kfuzz.cases.recipe import Band, Recipe, bits_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.judging.find_op import find
@@ -75,7 +75,7 @@ def plan_rung(kernel: Kernel, rung: Rung, choose: Choose) -> Attempt | None:
     if found is None:
         return None
     axes, tune = found
-    return Attempt(case_for(kernel, arrays_in_turns(kernel, shapes(kernel, axes))), tune, rung)
+    return Attempt(case_for(kernel, make_vast_inputs(kernel, shapes(kernel, axes))), tune, rung)
 
 
 def plan_at(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], choose: Choose) -> Attempt:
@@ -87,7 +87,7 @@ def plan_like(case: Case, kernel: Kernel, axes: Mapping[str, int], tune: Mapping
     """A case of just this size, whose numbers are those of another case, repeated along each axis.
 
     It shows a bug for rare values at this size as well: a minimum that begins at 1e4 wants all numbers above it. None
-    for arrays that cannot be repeated: a structure belongs to its size, and some arrays are never filled.
+    for arrays that cannot be repeated: a structure belongs to its size, and vast arrays are never filled.
     """
     wanted = shapes(kernel, axes)
     is_kept = all(case.arrays[role].shape == wanted[role] for role in kernel.roles.structures)

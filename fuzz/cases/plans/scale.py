@@ -46,7 +46,7 @@ tries the same sizes."""
 OF_ELEMENTS: frozenset[Large] = frozenset({"elements", "rows", "columns"})
 """Kinds that only need many elements: a GPU runs them quickly, and detects as much as the cpu device."""
 
-# a trial whose arrays are too large to be filled
+# a trial of vast arrays
 MOST_ADDITIONS = 1 << 20
 """Of one thread: a block does them in a second or two, also on a GPU."""
 OF_EACH_ROW = 1 << 15

@@ -30,11 +30,11 @@ POWERS = (16, 20, 23, 24, 29, 30, 31, 32)
 BEYOND = 1 << 14
 """So far beyond: several blocks have no others."""
 ELEMENTS = "elements"
-TURNS = tuple(
+ALTERNATING = tuple(
     Band(edits=(Edit((2 + kind - int(LATE[kind])) % (2 + kind), -1, bits_of(1.0), every=2 + kind),))
     for kind in range(KINDS)
 )
-"""The rows of `in_turns`, for arrays that are small enough to be filled."""
+"""The rows of a vast array (`alternate_rows`), for arrays that are small enough to be filled."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def is_for_rungs(kernel: Kernel) -> bool:
 
 def vast_size(kernel: Kernel, rung: Rung, choose: Choose) -> tuple[dict[str, int], dict[str, int]] | None:
     """Axes and a launch of this rung; None if there are none."""
-    if not is_for_rungs(kernel) or not all(map(may_be_huge, kernel.arrays.values())):
+    if not is_for_rungs(kernel) or not all(map(may_be_vast, kernel.arrays.values())):
         return None
     most = most_blocks(kernel)
     every = []
@@ -87,13 +87,13 @@ def vast_size(kernel: Kernel, rung: Rung, choose: Choose) -> tuple[dict[str, int
     return one_of(choose, every) if every else None
 
 
-def may_be_huge(array: Array) -> bool:
-    """Whether a device can fill an array of this layout that the host cannot: rows may have a stride, columns not."""
+def may_be_vast(array: Array) -> bool:
+    """Whether a device can fill a vast array of this layout: rows may have a stride, columns not."""
     return not array.slots and (array.layout.stride is None or not array.layout.columns)
 
 
 def _is_on_rung(kernel: Kernel, rung: Rung, axes: Mapping[str, int], tune: Mapping[str, int]) -> bool:
-    """Whether the sizes are allowed, lie on the right side of the rung, and take one launch on huge arrays."""
+    """Whether the sizes are allowed, lie on the right side of the rung, and take one launch on vast arrays."""
     sizes = kernel.sizes(axes, tune)
     shapes = kernel.shapes(sizes)
     elements = {name: prod(shape) for name, shape in shapes.items()}
@@ -112,11 +112,11 @@ def _is_on_rung(kernel: Kernel, rung: Rung, axes: Mapping[str, int], tune: Mappi
     )
 
 
-def arrays_in_turns(kernel: Kernel, shapes: Mapping[str, Shape]) -> dict[str, Recipe | Values]:
-    """The inputs of these shapes: alternating rows of 0 and 1, huge arrays unfilled; integers are 0."""
+def make_vast_inputs(kernel: Kernel, shapes: Mapping[str, Shape]) -> dict[str, Recipe | Values]:
+    """The inputs of these shapes: alternating rows of 0 and 1, vast arrays unfilled; integers are 0."""
     made = dict[str, Recipe | Values]()
     for role, shape in shapes.items():
-        bands = (Band(),) if role in kernel.roles.integers else TURNS
+        bands = (Band(),) if role in kernel.roles.integers else ALTERNATING
         small = Recipe(shape[0], prod(shape[1:]), bands)
         if prod(shape) >= LEAST:
             made[role] = make_unfilled(shape)

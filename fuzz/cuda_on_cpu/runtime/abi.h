@@ -67,7 +67,7 @@ enum BufferFlags : uint32_t {
   is_of_earlier_call = 64,  // an argument of an earlier call that is not an array of the call that counts
   is_taken_as_unwritten = 128,  // of the run before the last, or of this one (unwritten.h)
   is_written = 256,             // unset by a write
-  is_in_turns = 512,            // too large to be filled: rows of 0 and 1 in turns (vast.h)
+  is_alternating = 512,         // vast, of alternating rows of 0 and 1 (vast.h)
   is_of_graph = 1024,           // its nodes allocate it
   waits_to_be_freed = 2048,     // after other work that waits (host/deferred.h)
 };
@@ -82,7 +82,7 @@ struct Buffer {
   uint32_t distance;  // distance of its address from a multiple of 256
   char *address;      // out: where it lay
   uint32_t line, freed_line;  // out, where a host function allocates it
-  uint64_t turn_rows, turn_inner;  // of an array in turns: how many rows, and adjacent elements of one row
+  uint64_t vast_rows, vast_inner;  // of an array of alternating rows: how many, and adjacent elements of one row
 };
 
 struct Argument {

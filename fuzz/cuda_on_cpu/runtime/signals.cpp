@@ -52,7 +52,7 @@ static uint64_t count_unwritten() {
   if (run->is_program || is_vast(*run) || in_host()) return watch.unwritten_before;  // the host cannot read arrays
   for (uint32_t i = 0; i < run->job_buffer_count; i++) {
     const Buffer &b = run->buffers[i];
-    if (!(b.flags & is_output) || b.flags & (has_content | is_initialised | is_freed | is_in_turns) || !b.address) continue;
+    if (!(b.flags & is_output) || b.flags & (has_content | is_initialised | is_freed | is_alternating) || !b.address) continue;
     const auto *words = reinterpret_cast<const uint32_t *>(b.address);
     uint64_t size = b.bytes / sizeof *words, apart = 1 + size / most;
     for (uint64_t at = 0; at < size; at += apart) count += words[at] == run->poison;

@@ -11,7 +11,7 @@ namespace cuda_on_cpu {
 constexpr uint64_t far = uint64_t{9} << 30;  // bytes: 2^31 elements of four, and a few more
 constexpr uint64_t piece = touched_bytes;    // a multiple of every page size
 constexpr uint32_t most_pieces = 8192;       // 512 MB; each takes up to two of the mappings that the system allows
-constexpr uint64_t kinds = 7;                // of rows in turns, as fuzz/devices/memory/vast.py says
+constexpr uint64_t kinds = 7;                // of row, as fuzz/devices/memory/vast.py says
 
 // The same address in every process, like that of other buffers (arena.cpp).
 static void *const usual_place = reinterpret_cast<void *>(uintptr_t{0x580000000000});
@@ -62,11 +62,11 @@ bool place_vast_buffers(Run &run) {
   return true;
 }
 
-// Rows of 0 and 1 in turns: row r has 1 in every (2 + r % kinds)th column, from the first one or, for some kinds, from the
+// Alternating rows of 0 and 1: row r has 1 in every (2 + r % kinds)th column, from the first one or, for some kinds, from the
 // one before the second multiple on.
-static uint64_t content_in_turns(const Buffer &b, uint64_t index) {
-  uint64_t outer = index / b.turn_inner, row = outer % b.turn_rows;
-  uint64_t column = outer / b.turn_rows * b.turn_inner + index % b.turn_inner, kind = row % kinds;
+static uint64_t alternating_content(const Buffer &b, uint64_t index) {
+  uint64_t outer = index / b.vast_inner, row = outer % b.vast_rows;
+  uint64_t column = outer / b.vast_rows * b.vast_inner + index % b.vast_inner, kind = row % kinds;
   return (column + (kind != 0 && kind != 3 && kind != 5)) % (2 + kind) ? 0 : b.fill;
 }
 
@@ -74,7 +74,7 @@ static void fill_piece(const Buffer &b, char *from, char *to) {
   from = std::max(from, b.address);
   to = std::min(to, b.address + b.bytes);
   for (uint64_t index = (from - b.address) / b.element_bytes; b.address + index * b.element_bytes < to; index++) {
-    uint64_t bits = b.flags & is_in_turns ? content_in_turns(b, index) : b.fill;
+    uint64_t bits = b.flags & is_alternating ? alternating_content(b, index) : b.fill;
     char *element = b.address + index * b.element_bytes;
     char *first = std::max(element, from), *last = std::min(element + b.element_bytes, to);
     memcpy(first, reinterpret_cast<char *>(&bits) + (first - element), last - first);

@@ -1,4 +1,4 @@
-// Buffers that are too large to be filled: address space, of which a piece is filled when a thread first touches it.
+// Vast buffers, which are too large to be filled: address space, of which a piece is filled when a thread first touches it.
 //
 // Around each buffer lies forbidden memory of the same amount as an int counts: an index that has overflowed 32 bits leads
 // there. The pieces that were touched stay until the next run, so that the caller can read the answers in them.

@@ -126,7 +126,7 @@ class Runtime:
             raise DeviceError("the cpu device cannot reserve memory for stacks and arrays (2 GB of addresses)")
 
     def release_vast(self) -> None:
-        """Give back the addresses of arrays that are too large to be filled: they may be all that this process has."""
+        """Give back the addresses of vast arrays: they may be all that this process has."""
         self._release_vast()
 
     def forget(self, kernels: "LoadedLibrary") -> None:

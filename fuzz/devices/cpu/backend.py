@@ -46,7 +46,7 @@ from kfuzz.devices.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.cpu.questions import CpuQuestion
 from kfuzz.devices.cpu.scene import locate_line
-from kfuzz.devices.cpu.vast import WrittenElements, examine_sample
+from kfuzz.devices.cpu.vast import WrittenElements, examine_vast_blocks
 from kfuzz.devices.memory.layout import POISONS, distances, nbytes
 from kfuzz.devices.worker.processes import adopt_orphans
 from kfuzz.oracle.numbers.elements import BY_TORCH_NUMBER
@@ -131,11 +131,11 @@ class PlacedJob:
         raw.element_bytes = 4
         if buffer.content is not None:
             raw.content, raw.flags = self._address_of(buffer.content), raw.flags | BufferFlags.has_content
-        elif buffer.in_turns:
+        elif buffer.alternates:
             shape, axis = buffer.shape, buffer.rows or 0
             raw.fill, raw.element_bytes = buffer.element.one, buffer.element.bytes
-            raw.turn_rows, raw.turn_inner = shape[axis], math.prod(shape[axis + 1 :])
-            raw.flags |= BufferFlags.is_initialised | BufferFlags.is_in_turns
+            raw.vast_rows, raw.vast_inner = shape[axis], math.prod(shape[axis + 1 :])
+            raw.flags |= BufferFlags.is_initialised | BufferFlags.is_alternating
         elif buffer.fill is not None:
             raw.fill, raw.element_bytes = buffer.fill, buffer.element.bytes
             raw.flags |= BufferFlags.is_initialised
@@ -212,7 +212,7 @@ class PlacedJob:
             sights = [one if one.finding.kind == "stateful" else note_earlier_calls(one) for one in sights]
         fits = (
             raw.status == Status.finished
-            and not (job.sampling or self._is_asked)
+            and not (job.vast or self._is_asked)
             and all(one.finding.kind != "wrong-shape" for one in sights)
         )
         asks = bool(raw.asks_multiprocessors)
@@ -237,16 +237,16 @@ class PlacedJob:
         buffers = zip(self._buffers, self._placed, strict=False)
         return {buffer.name: int(raw.address) for raw, buffer in buffers if buffer.is_output}
 
-    def examine_sample(self, runtime: Runtime, seconds: float) -> Outcome:
-        """Run a few blocks of a job whose arrays are too large to be filled (vast.py)."""
+    def examine_vast_blocks(self, runtime: Runtime, seconds: float) -> Outcome:
+        """Run a few blocks of a job of vast arrays (vast.py)."""
         with many_addresses():
             try:
-                return examine_sample(self.job, _PlacedBlocks(self, runtime), seconds)
+                return examine_vast_blocks(self.job, _PlacedBlocks(self, runtime), seconds)
             finally:
                 runtime.release_vast()
 
     def run_block(self, runtime: Runtime, block: int, seconds: float) -> CpuRun:
-        """Run one block of a job whose arrays are too large to be filled."""
+        """Run one block of a job of vast arrays."""
         self._run.only_blocks = (ctypes.c_uint64 * 1)(block)
         self._run.only_block_count = 1
         return self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds)
@@ -436,12 +436,12 @@ class CpuBackend:
 
         probe = replace(probe, check=probe.check or job.warp_synchronous)  # only these runs can keep warps in step
         question = probe.option(CpuQuestion)
-        flavour: Flavour = "check" if (probe.check or question.watch) and not job.sampling else "fast"
+        flavour: Flavour = "check" if (probe.check or question.watch) and not job.vast else "fast"
         try:
             bound[flavour] = PlacedJob(job, self._program(job, flavour), probe.seed)
             begin("running")
-            if job.sampling:
-                return bound[flavour].examine_sample(self._runtime, probe.timeout)
+            if job.vast:
+                return bound[flavour].examine_vast_blocks(self._runtime, probe.timeout)
             if question.launches:
                 return bound[flavour].find_launches(self._runtime, probe.timeout)
             if question.returned:

@@ -1,4 +1,4 @@
-"""A job whose arrays are too large to be filled: a few of its blocks run, each alone.
+"""A job of vast arrays: a few of its blocks run, each alone.
 
 Arrays are address space, of which the runtime fills the pieces that a block touches (cuda_on_cpu/runtime/vast.h). An
 access far outside is a fault. The rows that a block writes whole are its answer, which the oracle judges. Two blocks
@@ -49,14 +49,14 @@ class BlockRunner(Protocol):
         """What the last run wrote to each output."""
 
 
-def examine_sample(job: Job, runner: BlockRunner, seconds: float) -> Outcome:
+def examine_vast_blocks(job: Job, runner: BlockRunner, seconds: float) -> Outcome:
     """Run the chosen blocks, one after the other, and report their faults, their answers and what two of them share."""
-    assert job.sampling is not None
+    assert job.vast is not None
     left = min(seconds, MOST_SECONDS)
     findings: dict[tuple[str, int | None, str | None], Finding] = {}
     written: dict[int, dict[str, WrittenElements]] = {}
     untried = None
-    for block in job.sampling.blocks:
+    for block in job.vast.blocks:
         done = runner.run_block(block, left)
         left -= done.seconds
         for found in _find_faults(job, runner, done):
@@ -185,9 +185,9 @@ def _compare_with_partner(
 
 def _answer(job: Job, written: Mapping[int, Mapping[str, WrittenElements]]) -> Run | None:
     """The rows that single blocks have written whole, in every output; None if there are none to judge."""
-    assert job.sampling is not None
+    assert job.vast is not None
     outputs = [buffer for buffer in job.buffers if buffer.is_output]
-    most = job.sampling.most_rows
+    most = job.vast.most_rows
     if not most or any(one.rows is None or not _starts_poisoned(one) for one in outputs):
         return None
     rows: dict[int, int] = {}

@@ -87,7 +87,7 @@ class GpuDevice:
 
     def _is_watched(self, job: Job, probe: Probe) -> bool:
         is_wanted = (probe.check and self._sanitize) or (probe.option(GpuOptions).sanitize and has_sanitizer())
-        return is_wanted and job.sampling is None and not any(map(is_host, job.entries))
+        return is_wanted and job.vast is None and not any(map(is_host, job.entries))
 
 
 @functools.cache

@@ -117,7 +117,7 @@ class GpuCard:
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Examine one job. The outcome reports a fault of the kernel, or a job that is too large for the GPU."""
-        self._timeout = min(probe.timeout, vast.MOST_SECONDS) if job.sampling else probe.timeout
+        self._timeout = min(probe.timeout, vast.MOST_SECONDS) if job.vast else probe.timeout
         self._begin, self._reported = begin, float("-inf")
         is_made = bool(self._made) and self._made[0][0] is job
         made = self._made.popleft()[1] if is_made else ()
@@ -129,7 +129,7 @@ class GpuCard:
                 self._find_library(job)  # before the job counts as running: nvcc may take longer than its time-out
             if not all(is_host(step.entry) for step in job.steps):
                 self._check_launches(job)
-            if job.sampling:
+            if job.vast:
                 return vast.examine_vast(job, probe, self)
             if probe.option(FarOptions).is_far:
                 return self._examine_far(job, probe)
@@ -138,13 +138,13 @@ class GpuCard:
             return Outcome(refusal=refused.refusal)
         except Fault as fault:
             self.is_spent = True
-            if job.sampling and fault.finding.kind == "hang":  # so large a job may only be slow
+            if job.vast and fault.finding.kind == "hang":  # so large a job may only be slow
                 return Outcome(untried=Untried.TOO_SLOW, ended=True)
-            found = vast.mention_overflow(job, fault.finding) if job.sampling else fault.finding
+            found = vast.mention_overflow(job, fault.finding) if job.vast else fault.finding
             return Outcome(findings=(found,), ended=True)
         except (OutOfMemory, cuda.MemoryError) as error:
             message = f"too large for this {self.card.name} as it is now: {error}"
-            if job.sampling:
+            if job.vast:
                 return Outcome(untried=Untried.DOES_NOT_FIT)
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
         except cuda.Error as error:
@@ -225,7 +225,7 @@ class GpuCard:
 
     @functools.cached_property
     def _vast(self) -> _LoadedCode:
-        functions = ("write_turns", "changed_turns", "mark_unlike", "settle")
+        functions = ("write_alternating", "find_changed", "mark_unlike", "settle")
         code = machine_code.compile_kernel(
             VAST, VAST.read_text(encoding="utf-8"), (), functions, self.card.architecture
         )
@@ -295,7 +295,7 @@ class GpuCard:
         program = self._programs.get(code.digest) if code else None
         if program is None or program.code.has_variables or program.packs:
             return False
-        return not (job.sampling or job.earlier or job.warp_synchronous or probe.fatal)
+        return not (job.vast or job.earlier or job.warp_synchronous or probe.fatal)
 
     def _arguments(self, one: PaintedRun) -> list[list[int | bytes]]:
         """The arguments of each launch of a run."""

@@ -26,7 +26,7 @@ __device__ Bits given(long long at, long long rows, long long inner, Bits one) {
     return (e + is_late) % (2 + kind) == 0 ? one : 0;
 }
 
-extern "C" __global__ void write_turns(void *array, long long length, long long rows, long long inner, int size, Bits one) {
+extern "C" __global__ void write_alternating(void *array, long long length, long long rows, long long inner, int size, Bits one) {
     const long long step = static_cast<long long>(gridDim.x) * blockDim.x, elements = length * rows;
     for (long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; at < elements; at += step) {
         const Bits value = given(at, rows, inner, one);
@@ -38,7 +38,7 @@ extern "C" __global__ void write_turns(void *array, long long length, long long 
 }
 
 // found: the first place of an input that has lost its content; it starts above all places.
-extern "C" __global__ void changed_turns(const void *array, long long length, long long rows, long long inner, int size,
+extern "C" __global__ void find_changed(const void *array, long long length, long long rows, long long inner, int size,
                                          Bits one, Bits *found) {
     const long long step = static_cast<long long>(gridDim.x) * blockDim.x, elements = length * rows;
     for (long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; at < elements; at += step) {

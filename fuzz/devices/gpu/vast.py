@@ -162,7 +162,7 @@ def _run(
         found for one in arrays for found in (*_find_writes_beside(card, one, word), *_find_changed_input(card, one))
     ]
     outputs = [one for one in arrays if one.buffer.is_output]
-    most = job.sampling.most_rows if job.sampling else 0
+    most = job.vast.most_rows if job.vast else 0
     rows, left = _choose_rows(card, outputs, most, rounds) if most else ((), 0)
     circumstances = Circumstances(poison=word, edge="arrays", is_at_end=at_end)
     answers = {one.buffer.name: _fetch_rows(card, one, rows) for one in outputs} if rows else {}
@@ -181,8 +181,8 @@ def _start_of(held: HeldMemory, size: int, distance: int, at_end: bool) -> int:
 def _fill(card: VastCard, one: _PlacedArray, word: int) -> None:
     """Fill the guards of an array, and write its content before the launch."""
     card.paint(one.held.base, one.held.size // 4, word + BESIDE)
-    if one.buffer.in_turns:
-        card.call("write_turns", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, one.buffer.element.one)
+    if one.buffer.alternates:
+        card.call("write_alternating", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, one.buffer.element.one)
     elif one.buffer.content is not None:
         card.send(one.start, _bytes(one.buffer.content))
     elif one.buffer.fill is not None:
@@ -226,9 +226,9 @@ def _find_changed_input(card: VastCard, one: _PlacedArray) -> Iterator[Finding]:
     if buffer.is_output:
         return
     index = None
-    if buffer.in_turns:
+    if buffer.alternates:
         with _hold_numbers(card, [NOWHERE]) as found:
-            card.call("changed_turns", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, buffer.element.one, found.base)
+            card.call("find_changed", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, buffer.element.one, found.base)
             (at,) = _fetch_numbers(card, found.base, 1)
         index = at if at != NOWHERE else None
     elif buffer.content is not None:

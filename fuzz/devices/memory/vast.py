@@ -1,4 +1,4 @@
-"""Arrays of up to 2^32 elements and more: rows of 0 and 1 in turns, which the host never stores as a whole.
+"""Vast arrays, of up to 2^32 elements and more: alternating rows of 0 and 1, which the host never stores as a whole.
 
 On the cpu device a few blocks run, and only the memory that they touch is filled: an index that overflows 32 bits
 misses its array by gigabytes, and the rows that a block writes are judged. A GPU holds the arrays and runs the whole
@@ -17,7 +17,7 @@ LEAST = 1 << 15
 """An array of fewer elements is always filled."""
 BLOCKS = 12
 KINDS = 7
-"""Kinds of row, which take turns: a prime, so that an error that recurs at some stride of rows meets all of them.
+"""Kinds of row, which alternate: a prime, so that an error that recurs at some stride of rows meets all of them.
 gpu/vast.cu and cuda_on_cpu/runtime/vast.cpp have the same number."""
 LATE = np.array([0, 1, 1, 0, 1, 0, 1])
 """For each kind, how many columns its pattern has gone ahead: rows of one column differ, too, and no shift of the kinds
@@ -35,7 +35,7 @@ def is_vast(array: NDArray[np.generic]) -> bool:
 
 
 def alternate_rows(shape: Sequence[int], axis: int, rows: Sequence[int]) -> NDArray[np.float32]:
-    """These rows of an array whose rows take turns along an axis.
+    """These rows of a vast array, whose rows alternate along an axis.
 
     Row r of kind k = r mod 7 has 1 in every column c for which 2 + k divides c + LATE[k], else 0. The sums, places and
     lengths of rows therefore differ, every format has both numbers, and no sum of 2^24 of them is rounded.

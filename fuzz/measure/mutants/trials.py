@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.defect import Defect
 from kfuzz.campaign.trials.trial import Trial, run_trial
-from kfuzz.campaign.trials.vast import inputs_of_rows, sample_blocks
+from kfuzz.campaign.trials.vast import choose_vast_part, inputs_of_rows
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, Job, Outcome, Probe, Run
 from kfuzz.kinds import kinds_with
@@ -174,13 +174,13 @@ def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: ScoreOptio
 def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: AnswerRecorder) -> bool:
     """Whether the runs of a trial and of the control are equal, run by run, in all elements that the claim covers.
 
-    Of a sampled job these are some rows, which have to be the same ones.
+    Of a job of vast arrays these are some rows, which have to be the same ones.
     """
     inputs = trial.case.arrays
     bound = kernel.bind(inputs, trial.tune)
     ran = listening.runs
     listening.forget()
-    listening.run(sample_blocks(kernel, trial.case, bound.job, trial.probe.seed), trial.probe)
+    listening.run(choose_vast_part(kernel, trial.case, bound.job, trial.probe.seed), trial.probe)
     own, others = ([kernel.outputs(run.outputs, bound.sizes) for run in runs] for runs in (ran, listening.runs))
     if not others:
         return not own

@@ -9,11 +9,11 @@ int main() {
   SmallRun job;
   job.buffer_count = 2;
   job.arrays[0].bytes = job.arrays[1].bytes = uint64_t{9} << 30;
-  job.arrays[0].flags = is_in_turns;
+  job.arrays[0].flags = is_alternating;
   job.arrays[0].fill = 0x3F800000;
   job.arrays[0].element_bytes = job.arrays[1].element_bytes = 4;
-  job.arrays[0].turn_rows = job.arrays[0].bytes / 40;
-  job.arrays[0].turn_inner = 10;
+  job.arrays[0].vast_rows = job.arrays[0].bytes / 40;
+  job.arrays[0].vast_inner = 10;
   job.arrays[1].distance = 16;
   job.arrays[1].fill = 0x7FBADBAD;
   char *place = nullptr;

@@ -1,21 +1,21 @@
-"""How many rows of a case that is too large to be filled the oracle judges."""
+"""How many rows of a case of vast arrays the oracle judges."""
 
 from paths import KERNELS
 
 from kfuzz.campaign.trials.trial import prepare
 from kfuzz.cases.case import case_of
-from kfuzz.cases.plans.plan import arrays_in_turns, shapes
+from kfuzz.cases.plans.plan import make_vast_inputs, shapes
 from kfuzz.claims.kernel import load
 from kfuzz.devices import Probe
 
 
 def rows_judged(name: str, **axes: int) -> int:
     kernel = load(KERNELS / name)
-    case = case_of(kernel.op, arrays_in_turns(kernel, shapes(kernel, axes)))
+    case = case_of(kernel.op, make_vast_inputs(kernel, shapes(kernel, axes)))
     tune = {name: values[0] for name, values in kernel.tune.items()}
-    sampling = prepare(kernel, case, tune, Probe()).job.sampling
-    assert sampling is not None
-    return sampling.most_rows
+    vast = prepare(kernel, case, tune, Probe()).job.vast
+    assert vast is not None
+    return vast.most_rows
 
 
 def test_a_head_with_too_many_scores_is_run_and_not_judged() -> None:

@@ -19,7 +19,7 @@ from kfuzz.campaign.schedule import (
     rung_of,
 )
 from kfuzz.campaign.trials.trial import Trial, run_trial
-from kfuzz.campaign.trials.vast import sample_blocks
+from kfuzz.campaign.trials.vast import choose_vast_part
 from kfuzz.cases.plans.choose import seeded_choices
 from kfuzz.cases.plans.plan import plan, plan_rung
 from kfuzz.cases.plans.vast import ELEMENTS, Rung, rungs
@@ -151,17 +151,17 @@ def test_an_index_that_overflows_in_rows_with_a_stride_is_found_and_rows_below_a
     assert ", which is " in found.defects[0].message
 
 
-def sampled(kernel: Kernel, rung: Rung) -> Job:
+def vast_job(kernel: Kernel, rung: Rung) -> Job:
     attempt = plan_rung(kernel, rung, seeded_choices(7))
     assert attempt is not None
     bound = kernel.bind(kernel.stored(attempt.case.arrays), attempt.tune)
-    return sample_blocks(kernel, attempt.case, bound.job, 1)
+    return choose_vast_part(kernel, attempt.case, bound.job, 1)
 
 
 def test_a_process_runs_the_next_job_after_one_that_took_all_its_addresses() -> None:
     kernel, worker = load(RIGHT), Worker("kfuzz.devices.cpu.backend")
     plain = plan(kernel, seeded_choices(1), 1 << 17, large="columns")
-    jobs = sampled(kernel, Rung(ELEMENTS, 31)), kernel.bind(plain.case.arrays, plain.tune).job
+    jobs = vast_job(kernel, Rung(ELEMENTS, 31)), kernel.bind(plain.case.arrays, plain.tune).job
     try:
         huge = worker.run(jobs[0], Probe(False, 1, 1, 10.0))
         first = worker.pid
@@ -172,7 +172,7 @@ def test_a_process_runs_the_next_job_after_one_that_took_all_its_addresses() -> 
         worker.close()
 
 
-def test_rows_in_turns_are_those_that_their_rule_names() -> None:
+def test_alternating_rows_are_those_that_their_rule_names() -> None:
     for shape, axis in (((40, 12), 0), ((3, 40, 2), 1), ((5, 0), 0)):
         length, rows = (
             prod(shape) // shape[axis],
@@ -189,12 +189,12 @@ def test_no_row_is_judged_whose_input_lies_in_words_because_no_device_fills_thes
     (tmp_path / "plain").mkdir()
     plain = write_doubles(tmp_path / "plain", DOUBLES.replace(", stride 512", ""))
     rung = Rung("rows", 20)
-    most = [one.sampling.most_rows for one in (sampled(packed, rung), sampled(plain, rung)) if one.sampling]
+    most = [one.vast.most_rows for one in (vast_job(packed, rung), vast_job(plain, rung)) if one.vast]
     assert most[0] == 0 < most[1]
 
 
 def test_what_lies_between_rows_is_not_unwritten(tmp_path: Path) -> None:
-    job = sampled(write_doubles(tmp_path), Rung("rows", 20))
+    job = vast_job(write_doubles(tmp_path), Rung("rows", 20))
     output = next(one for one in job.buffers if one.is_output)
     assert output.used is not None
     bits = [np.full((2, *output.shape[1:]), word + OUTPUT, np.uint32) for word in POISONS[:2]]

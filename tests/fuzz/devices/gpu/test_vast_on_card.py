@@ -18,12 +18,12 @@ from seldom import is_seldom
 
 from kfuzz.campaign.schedule import BEYOND_INT, LARGE, attempt_of, probe_of
 from kfuzz.campaign.trials.trial import PreparedTrial, Trial, judge_outcome, run_trial
-from kfuzz.campaign.trials.vast import inputs_of_rows, sample_blocks
+from kfuzz.campaign.trials.vast import choose_vast_part, inputs_of_rows
 from kfuzz.cases.case import Case
 from kfuzz.cases.plans.choose import seeded_choices
-from kfuzz.cases.plans.vast import arrays_in_turns, vast_size
+from kfuzz.cases.plans.vast import make_vast_inputs, vast_size
 from kfuzz.claims.kernel import KERNELS, Kernel, load
-from kfuzz.devices import Buffer, Job, Outcome, Probe, Sampling, Step, Untried
+from kfuzz.devices import Buffer, Job, Outcome, Probe, Step, Untried, VastPart
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu import vast
 from kfuzz.devices.gpu.device import GpuDevice
@@ -115,9 +115,9 @@ class HostCard:
         assert inner == length
         held = self.at(array, rows * length * size).view({1: np.uint8, 4: np.uint32}[size]).reshape(rows, length)
         given = np.where(alternate_rows((rows, length), 0, range(rows)) > 0, F32.one, 0).astype(held.dtype)
-        if function == "write_turns":
+        if function == "write_alternating":
             held[:] = given
-        elif function == "changed_turns":
+        elif function == "find_changed":
             where = np.flatnonzero(held != given)
             self.at(more[1], 8).view(np.uint64)[0] = where[0] if len(where) else vast.NOWHERE
         else:
@@ -134,10 +134,10 @@ def job_of(most_rows: int = 16, kernel: Kernel = SOFTMAX) -> Job:
     given = {"x": alternate_rows((ROWS, COLS), 0, range(ROWS))}
     job = kernel.bind(given, {"threads": 32}).job
     buffers = tuple(
-        replace(one, rows=0) if one.is_output else replace(one, content=None, fill=0, rows=0, in_turns=True)
+        replace(one, rows=0) if one.is_output else replace(one, content=None, fill=0, rows=0, alternates=True)
         for one in job.buffers
     )
-    return replace(job, buffers=buffers, sampling=Sampling((0,), most_rows))
+    return replace(job, buffers=buffers, vast=VastPart((0,), most_rows))
 
 
 def softmax(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
@@ -323,14 +323,14 @@ def test_the_functions_for_a_card_do_what_they_say(axis: int, size: int) -> None
 
     with CpuDevice() as device:
         out = Buffer("array", element, shape, is_output=True)
-        written = run("write_turns", ("array", *walk, one), (out,))["array"].view(whole)
+        written = run("write_alternating", ("array", *walk, one), (out,))["array"].view(whole)
         assert np.array_equal(written, bits)
         changed = bits.copy()
         changed[4, 7] ^= 1
         for array, place in ((bits, -1), (changed, 4 * shape[1] + 7)):
             given = replace(out, is_output=False, content=array.view(content["array"].dtype))
             found = Buffer("found", I64, (1,), content=np.array([-1]), is_output=True)
-            got = run("changed_turns", ("array", *walk, one, "found"), (given, found))["found"]
+            got = run("find_changed", ("array", *walk, one, "found"), (given, found))["found"]
             assert got.tolist() == [place]
         row = changed.shape[axis] - 1
         changed.swapaxes(0, axis)[row, 0] ^= 3
@@ -367,10 +367,10 @@ def test_every_kernel_is_asked_for_rows_of_which_inputs_are_known(kernel: Kernel
     axes, tune = vast_size(kernel, BEYOND_INT, seeded_choices(3)) or ({}, {})
     assert axes
     case = attempt_of(kernel, 3, AT).case
-    job = sample_blocks(kernel, case, kernel.bind(case.arrays, tune).job, 1)
-    assert job.sampling
-    if job.sampling.most_rows:
-        rows = range(min(job.sampling.most_rows, 9))
+    job = choose_vast_part(kernel, case, kernel.bind(case.arrays, tune).job, 1)
+    assert job.vast
+    if job.vast.most_rows:
+        rows = range(min(job.vast.most_rows, 9))
         given = inputs_of_rows(kernel, case, rows)
         for role, axis in kernel.roles.cut.items():
             if role in given:
@@ -379,9 +379,9 @@ def test_every_kernel_is_asked_for_rows_of_which_inputs_are_known(kernel: Kernel
                     assert np.array_equal(given[role].take(0, axis), given[role].take(KINDS, axis))
 
 
-def test_small_arrays_beside_huge_ones_have_the_same_kinds_of_row() -> None:
+def test_small_arrays_beside_vast_ones_have_the_same_kinds_of_row() -> None:
     kernel = load(KERNELS / "attention" / "scores_in_shared.cu")
-    made = arrays_in_turns(kernel, {"q": (20, 1 << 24, 2), "k": (20, 3, 2), "v": (20, 3, 2)})
+    made = make_vast_inputs(kernel, {"q": (20, 1 << 24, 2), "k": (20, 3, 2), "v": (20, 3, 2)})
     assert isinstance(made["k"], np.ndarray)
     assert np.array_equal(made["k"], alternate_rows((20, 3, 2), 0, range(20)))
     assert isinstance(made["q"], np.ndarray)
@@ -484,7 +484,7 @@ def test_a_case_that_does_not_fit_beside_another_process_is_untried() -> None:
         device.close()
 
 
-def test_rows_in_turns_are_unlike_and_come_again_after_seven() -> None:
+def test_alternating_rows_differ_and_repeat_after_seven() -> None:
     made = alternate_rows((21, 840), 0, range(21))
     assert np.array_equal(made[:7], made[7:14])
     assert len({row.tobytes() for row in made[:7]}) == KINDS
