@@ -192,7 +192,7 @@ __device__ __forceinline__ int ordered(int bits) {
 // The maximum of all 32 lanes, none of them NaN: integers are compared by one instruction, where floats take five shuffles.
 __device__ __forceinline__ float warp_max(float value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-    return lanes_max<32>(value);  // older cards have no such instruction
+    return lanes_max<32>(value);  // older GPUs have no such instruction
 #else
     const int max = __reduce_max_sync(0xffffffffu, ordered(__float_as_int(value)));
     return __int_as_float(ordered(max));

@@ -1,4 +1,4 @@
-"""What holds for all tests: those marked gpu are skipped where there is no card, and time decides nothing."""
+"""What holds for all tests: those marked gpu are skipped where there is no GPU, and time decides nothing."""
 
 import gc
 import os

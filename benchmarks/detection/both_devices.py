@@ -48,15 +48,15 @@ def measure(arguments: Sequence[str]) -> Figures:
 
         def seen_by_both(path: Path) -> tuple[Seen, Seen]:
             why_not = built[path].result()[1]
-            on_card = ([], why_not) if why_not else contexts.submit(seen, "gpu", path, counts[path]).result()
-            return on_cpu[path].result(), on_card
+            on_gpu = ([], why_not) if why_not else contexts.submit(seen, "gpu", path, counts[path]).result()
+            return on_cpu[path].result(), on_gpu
 
         for done in as_completed(running := {waiting.submit(seen_by_both, path): path for path in counts}):
             path = running[done]
             both[path] = done.result()
             print(path.stem, *both[path], file=sys.stderr, flush=True)
     accused = [path.stem for path in right if any(kinds for kinds, _ in both[path])]
-    numbers = {"gpu": driver.card().name, "wrong_trials": MOST, "right_trials": RIGHT}
+    numbers = {"gpu": driver.gpu().name, "wrong_trials": MOST, "right_trials": RIGHT}
     return Figures({**numbers, "right": len(right), "accused": accused}, {
         "wrong": [{"extension": path.stem, "cpu": both[path][0][0], "gpu": both[path][1][0]} for path in wrong],
         "not_run": [
@@ -95,4 +95,4 @@ def prepare(path: Path) -> None:
     """Compile it for the GPU; several processes do this at once."""
     kernel = kernel_of(path)
     attempt = attempt_of(kernel, 1, 0, BUDGET)
-    hosting.compile_library(kernel.bind(attempt.case.arrays, attempt.tune).job, driver.card().architecture)
+    hosting.compile_library(kernel.bind(attempt.case.arrays, attempt.tune).job, driver.gpu().architecture)

@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.detection.built_together import run_file
 from benchmarks.detection.solutions import Solution, in_turns, read_list
 from benchmarks.detection.solutions_in_float64 import SEED, indices
-from benchmarks.detection.solutions_on_card import compare
+from benchmarks.detection.solutions_on_gpu import compare
 from kfuzz.campaign.ranking import usual_cases
 from kfuzz.campaign.trials.trial import prepare
 from kfuzz.cases.case import case_for, numbers_in

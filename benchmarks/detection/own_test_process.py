@@ -25,7 +25,7 @@ from kfuzz.claims.references.torch.tasks import host_generators, read_tests
 from kfuzz.devices.python.hiding import hidden
 from kfuzz.devices.python.loading import execute_file
 from kfuzz.devices.python.raising import find_lack, words_of
-from kfuzz.devices.python.torch.without_gpu import on_a_card
+from kfuzz.devices.python.torch.without_gpu import as_on_gpu
 
 TRIALS, SEED = 5, 42
 """Those of KernelBench's scripts and of its eval.py."""
@@ -82,7 +82,7 @@ def answer(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def ask_kernelbench(asked: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong in each trial; nothing if it passes."""
-    place = "cuda" if asked["on_card"] else "cpu"
+    place = "cuda" if asked["on_gpu"] else "cpu"
     problem = execute_file(Path(asked["path"]), asked["problem"], 0)
     check_fits(problem, asked["reference"], place)
     own = run_own(place, execute_file, Path(asked["answer_path"]), asked["answer"], 1)
@@ -194,7 +194,7 @@ def lacks_memory(error: BaseException) -> bool:
 
 def ask_task(asked: Mapping[str, Any]) -> Iterator[str]:
     """What check_implementation has against the answer in each test of a task."""
-    path, place = Path(asked["path"]), "cuda" if asked["on_card"] else "cpu"
+    path, place = Path(asked["path"]), "cuda" if asked["on_gpu"] else "cpu"
     if asked["entry"] != SUBMITTED:
         raise NotAskedError(f"it calls {SUBMITTED}, and this is {asked['entry']}")
     sys.path.extend(folders_of(asked["task"], path.parent))
@@ -223,7 +223,7 @@ def contexts(path: Path, place: str) -> Iterator[AbstractContextManager[Any]]:
     yield hidden()
     if place == "cpu":
         yield host_generators()
-    yield on_a_card(path) if place == "cpu" else nullcontext()
+    yield as_on_gpu(path) if place == "cpu" else nullcontext()
 
 
 def objection(said: Any) -> str:  # noqa: ANN401  a text, or a truth and a text

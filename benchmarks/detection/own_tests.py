@@ -1,6 +1,6 @@
 """Asks the own test of a benchmark about a submission, in a process with torch, at the problem's own sizes.
 
-    python -m benchmarks.detection.own_tests ANSWER.py PROBLEM [--on-card]
+    python -m benchmarks.detection.own_tests ANSWER.py PROBLEM [--on-gpu]
 
 PROBLEM is a problem of KernelBench, or the folder of a task of GPU MODE. The test takes a minute at most. kfuzz neither
 asks such a test nor knows of its answer.
@@ -54,10 +54,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("answer", type=Path)
     parser.add_argument("problem", type=Path)
-    parser.add_argument("--on-card", action="store_true", help="run the test on the GPU")
+    parser.add_argument("--on-gpu", action="store_true", help="run the test on the GPU")
     options = parser.parse_args()
     kernel = kernel_with(options.answer, Unclaimed(OP, reference=options.problem))
-    print(ask_own_test(kernel, options.on_card) or f"{options.problem} is no problem of a benchmark that has a test")
+    print(ask_own_test(kernel, options.on_gpu) or f"{options.problem} is no problem of a benchmark that has a test")
 
 
 def benchmark_of(reference: Reference) -> str:
@@ -69,7 +69,7 @@ def benchmark_of(reference: Reference) -> str:
     return KERNELBENCH if is_model and names >= NEEDS[KERNELBENCH] else ""
 
 
-def ask_own_test(kernel: Kernel, on_card: bool) -> OwnTest | None:
+def ask_own_test(kernel: Kernel, on_gpu: bool) -> OwnTest | None:
     """Ask the own test of the benchmark whose problem is a kernel's reference; None if it is the problem of none."""
     reference = kernel.reference
     if reference is None or not (benchmark := benchmark_of(reference)):
@@ -79,13 +79,13 @@ def ask_own_test(kernel: Kernel, on_card: bool) -> OwnTest | None:
         return OwnTest(benchmark, 0, 0, "it calls Python, and this is a CUDA file")
     question = {
         "path": str(reference.path.resolve()), "problem": reference.source, "reference": reference.name,
-        "answer_path": str(kernel.path.resolve()), "answer": kernel.source, "entry": call.function, "on_card": on_card,
+        "answer_path": str(kernel.path.resolve()), "answer": kernel.source, "entry": call.function, "on_gpu": on_gpu,
         "task": texts_beside(reference.path)["task"],
     }  # fmt: skip
     with cache.scratch() as folder:
         (folder / "test.json").write_text(json.dumps(question), encoding="utf-8")
         try:
-            serving.ask(TESTER, folder, SECONDS, on_card)
+            serving.ask(TESTER, folder, SECONDS, on_gpu)
             answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
         except serving.NoAnswerError as error:
             return OwnTest(benchmark, 0, 0, str(error)[:200])

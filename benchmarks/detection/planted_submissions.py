@@ -226,7 +226,7 @@ def run_one(question: Mapping[str, Any], device: Shared) -> dict[str, Any]:
     (result,) = search((kernel,), [Lane(device.name, lambda: device)], asked).kernels
     found: dict[str, Any] = {"trials": result.progress.trials}
     if question["own_test"]:
-        test = ask_own_test(kernel, on_card=False)
+        test = ask_own_test(kernel, on_gpu=False)
         found["test"] = asdict(test) if test else None
     if bugs := sorted(result.discoveries, key=lambda one: (not one.is_error, one.first_trial)):
         defect = bugs[0].defect

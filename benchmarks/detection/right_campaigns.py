@@ -1,6 +1,6 @@
 """Count the accusations in campaigns over all right kernels, with one campaign on each GPU.
 
-    python -m benchmarks.detection.right_campaigns --device gpu --cards 4 --jobs 16 --seconds 240 --seed 1 --out FILE
+    python -m benchmarks.detection.right_campaigns --device gpu --gpus 4 --jobs 16 --seconds 240 --seed 1 --out FILE
 
 It is `right_ones.py` for many trials: a campaign runs trials ahead, and each GPU has one. FILE is JSON; it is written
 every few seconds. A command with another seed adds its trials to those that are in FILE. With `--own` only the kernels
@@ -35,10 +35,10 @@ from kfuzz.claims.kernel import KERNELS, Kernel, load
 WRITE_SECONDS, SLOWEST = 5.0, 12
 LATE = 20.0
 """Seconds after which a campaign that is out of time is ended."""
-SEEDS_OF_CARDS = 1000
-"""A card's campaigns have the seeds SEED * SEEDS_OF_CARDS + its number, and then more by NEXT each."""
+SEEDS_OF_GPUS = 1000
+"""A GPU's campaigns have the seeds SEED * SEEDS_OF_GPUS + its number, and then more by NEXT each."""
 TURNS = 4
-"""In so many orders the cards take the kernels, so that one compiles what the others find in the cache later."""
+"""In so many orders the GPUs take the kernels, so that one compiles what the others find in the cache later."""
 NEXT, OF_EACH = 1_000_000, 960
 """After so many trials of each kernel another campaign begins: from 967 on compute-sanitizer takes seconds for some."""
 
@@ -46,7 +46,7 @@ NEXT, OF_EACH = 1_000_000, 960
 def run_one(device: str, jobs: int, seconds: float, seed: int, own: bool, out: Path) -> None:
     """Campaigns on one device; what they have found so far is in a file."""
     files = [one for one in right_kernels() if not own or one.is_relative_to(KERNELS)]
-    first = seed % SEEDS_OF_CARDS % TURNS * len(files) // TURNS
+    first = seed % SEEDS_OF_GPUS % TURNS * len(files) // TURNS
     kernels = tuple(one for one in map(load, files[first:] + files[:first]) if not one.front.is_python)
     deadline = time.monotonic() + seconds
     spent = Counter[str]()
@@ -140,7 +140,7 @@ def measure(options: Sequence[str]) -> Figures:
     asked, campaigns = parser().parse_args(options), made["campaigns"]
     run = {
         "commit": made["commit"], "device": made["device"], "machine": made["machine"],
-        "processes": asked.jobs * (asked.cards if asked.device == "gpu" else 1), "seconds": taken,
+        "processes": asked.jobs * (asked.gpus if asked.device == "gpu" else 1), "seconds": taken,
         "kernels": max(one["kernels"] for one in campaigns), "fewest": sum(one["fewest"] for one in campaigns),
         "trials": made["trials"], "rows": made["rows"], "elements": made["elements"],
         "accused": sorted({accused["kernel"] for one in campaigns for accused in one["accusations"]}),
@@ -152,8 +152,8 @@ def parser() -> argparse.ArgumentParser:
     """The options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=("cpu", "gpu"), default="gpu")
-    parser.add_argument("--cards", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=16, help="processes of each card")
+    parser.add_argument("--gpus", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=16, help="processes of each GPU")
     parser.add_argument("--seconds", type=float, default=240.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("right_campaigns.json"))
@@ -163,23 +163,23 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: Sequence[str] | None = None) -> int:
-    """Run one campaign for each card, or one on the cpu device, and add them to FILE."""
+    """Run one campaign for each GPU, or one on the cpu device, and add them to FILE."""
     asked = parser().parse_args(options)
     if asked.one:
         run_one(asked.device, asked.jobs, asked.seconds, asked.seed, asked.own, asked.out)
         return 0
     known = json.loads(asked.out.read_text(encoding="utf-8"))["campaigns"] if asked.out.exists() else []
-    cards = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
-    cards = cards if len(cards) >= asked.cards else [str(number) for number in range(asked.cards)]
-    seeds = [asked.seed * SEEDS_OF_CARDS + number for number in range(asked.cards)]
+    gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    gpus = gpus if len(gpus) >= asked.gpus else [str(number) for number in range(asked.gpus)]
+    seeds = [asked.seed * SEEDS_OF_GPUS + number for number in range(asked.gpus)]
     parts = [asked.out.with_suffix(f".{seed}.json") for seed in seeds]
     own = [sys.executable, "-m", "benchmarks.detection.right_campaigns", "--one", "--device", asked.device]
     own += ["--jobs", str(asked.jobs), "--seconds", str(asked.seconds), *(["--own"] if asked.own else [])]
     processes = [
         subprocess.Popen(
-            [*own, "--seed", str(seed), "--out", str(part)], env={**os.environ, "CUDA_VISIBLE_DEVICES": card}
+            [*own, "--seed", str(seed), "--out", str(part)], env={**os.environ, "CUDA_VISIBLE_DEVICES": gpu}
         )
-        for seed, part, card in zip(seeds, parts, cards, strict=False)
+        for seed, part, gpu in zip(seeds, parts, gpus, strict=False)
     ]
 
     def write() -> dict[str, Any]:

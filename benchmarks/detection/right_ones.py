@@ -61,7 +61,7 @@ def right_kernels() -> list[Path]:
 def right_callables() -> list[Path]:
     """Those of numpy, and of the libraries that may be installed, without those of Triton."""
     every = sorted([*(DATA / "callables").rglob("*.py"), *(DATA / "properties").glob("*.py")])
-    right = [one for one in every if not one.name.startswith("wrong_") and one.parent.name not in ("card", "triton")]
+    right = [one for one in every if not one.name.startswith("wrong_") and one.parent.name not in ("gpu", "triton")]
     return [one for one in right if not one.stem.endswith("_on_gpu")]
 
 

@@ -77,8 +77,8 @@ class Outcome:
     why: str = ""
     trials: int = 0
     rows: int = 0
-    on_card: dict[str, Any] = field(default_factory=dict)
-    """What benchmarks.detection.solutions_on_card found of it."""
+    on_gpu: dict[str, Any] = field(default_factory=dict)
+    """What benchmarks.detection.solutions_on_gpu found of it."""
     in_float64: dict[str, int] = field(default_factory=dict)
     """What benchmarks.detection.solutions_in_float64 counted."""
     at_home: dict[str, Any] = field(default_factory=dict)
@@ -221,7 +221,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     outcomes = []
     for one in every:
         if (found := read_json(options.keep / f"{one.key}.json")) is not None:
-            others = (("on_card", "card"), ("in_float64", "float64"), ("at_home", "home"))
+            others = (("on_gpu", "gpu"), ("in_float64", "float64"), ("at_home", "home"))
             more = {name: read_json(options.keep / f"{one.key}.{end}.json") or {} for name, end in others}
             outcomes.append(Outcome(**{**found, **more}))
     numbers = {"cases": options.cases, "seed": SEED, "solutions": len(every)}

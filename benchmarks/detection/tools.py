@@ -81,7 +81,7 @@ def compiled(jobs: list[Job], side_by_side: int, until: float) -> list[Job]:
     def is_compiled(job: Job) -> bool:
         try:
             if time.monotonic() < until:
-                machine_code.compile_kernel(job.path, job.source, job.flags, job.entries, driver.card().architecture)
+                machine_code.compile_kernel(job.path, job.source, job.flags, job.entries, driver.gpu().architecture)
                 return True
         except ClaimError as error:
             print(f"{job.kernel}: {str(error).splitlines()[0]}", flush=True)

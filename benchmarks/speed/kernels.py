@@ -108,7 +108,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     jobs = [(entry, size) for entry, size in sizes if not reasons[entry.name]]
     heats = {(entry, size): without_figures(entry, size, reason)
              for entry, size in sizes if (reason := reasons[entry.name])}  # fmt: skip
-    facts = {"gpu": driver.card().name, "versions": versions()}
+    facts = {"gpu": driver.gpu().name, "versions": versions()}
     made = figures(facts, every, heats, peak)
     for (entry, size), done in run_on_gpus(time_one, jobs, places(), began + options.seconds):
         if error := done.exception():
@@ -183,12 +183,12 @@ def places() -> list[str]:
 def time_one(job: tuple[Entry, tuple[int, ...]]) -> tuple[Heat, float]:
     """A kernel's figures at one size, and the GPU's peak."""
     entry, size = job
-    kernel, began, card = entry.kernel(), monotonic(), opened()
+    kernel, began, gpu = entry.kernel(), monotonic(), opened()
     (axes,) = sizes_of(kernel, (size,))
-    heat = race(card, kernel, axes, entry.against)
+    heat = race(gpu, kernel, axes, entry.against)
     new = KernelTimes(entry.name, kernel.op, (heat,))
     print(*table(new)[1:], f"    in {monotonic() - began:.1f} s", sep="\n", file=sys.stderr, flush=True)
-    return heat, card.peak
+    return heat, gpu.peak
 
 
 @cache

@@ -180,7 +180,7 @@ def main() -> None:
     asked = parser.parse_args()
     with closing(open_device(asked.device)) as device:
         wide, small = measure_functions(device, asked.stride)
-        on = card(asked.device)
+        on = gpu(asked.device)
     document = {"schema": "kfuzz-functions/1", "measured_on": on | {"day": str(date.today())}, "stride": asked.stride,
                 "functions": wide, "narrow": small}  # fmt: skip
     asked.into.mkdir(parents=True, exist_ok=True)
@@ -189,7 +189,7 @@ def main() -> None:
     (asked.into / f"{name}.json").write_text(lines + "\n", encoding="utf-8")
 
 
-def card(device: str) -> dict[str, str]:
+def gpu(device: str) -> dict[str, str]:
     """The name of the GPU, its driver and the CUDA version."""
     if device == "cpu":
         return {"card": "cpu", "driver": "", "cuda": "0"}

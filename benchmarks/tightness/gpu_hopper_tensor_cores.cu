@@ -147,7 +147,7 @@ static void check(cudaError_t error) {
 }
 
 template <class T>
-static T *on_card(const std::vector<T> &held) {
+static T *on_gpu(const std::vector<T> &held) {
     T *made;
     check(cudaMalloc(&made, held.size() * sizeof(T)));
     check(cudaMemcpy(made, held.data(), held.size() * sizeof(T), cudaMemcpyHostToDevice));
@@ -166,8 +166,8 @@ int main(int, char **words) {
     std::vector<uint32_t> c(count), d(count);
     if (fread(a.data(), 1, a.size(), stdin) != a.size() || fread(b.data(), 1, b.size(), stdin) != b.size()) return 2;
     if (fread(c.data(), 4, count, stdin) != count) return 2;
-    uint8_t *left = on_card(a), *right = on_card(b);
-    uint32_t *starts = on_card(c), *sums = on_card(d);
+    uint8_t *left = on_gpu(a), *right = on_gpu(b);
+    uint32_t *starts = on_gpu(c), *sums = on_gpu(d);
     struct {
         const char *name;
         void (*run)(uint32_t *, const uint8_t *, const uint8_t *, const uint32_t *, uint32_t);

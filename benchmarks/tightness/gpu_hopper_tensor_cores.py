@@ -29,7 +29,7 @@ BLOCKS = 100_000
 INTEGER_UNITS = ("mma i8 i8 i32", "wgmma i8 i8 i32")
 
 
-class Card:
+class Gpu:
     """The compiled program."""
 
     def __init__(self, folder: Path) -> None:
@@ -73,13 +73,13 @@ def halves(c: Reals) -> Words:
     return c.astype(np.float16).view(np.uint16).astype(np.uint32)
 
 
-def ask(card: Card, unit: Unit, cases: Sequence[tuple[Mapping[int, tuple[float, float]], float]]) -> Reals:
+def ask(gpu: Gpu, unit: Unit, cases: Sequence[tuple[Mapping[int, tuple[float, float]], float]]) -> Reals:
     """D for each case: factors by their places, and C."""
     a, b = np.zeros((len(cases), unit.k)), np.zeros((len(cases), unit.k))
     for case, (terms, _) in enumerate(cases):
         for place, (left, right) in terms.items():
             a[case, place], b[case, place] = left, right
-    got = card.sums(unit, a, b, np.array([start for _, start in cases]))
+    got = gpu.sums(unit, a, b, np.array([start for _, start in cases]))
     return np.full(len(cases), np.nan) if got is None else got
 
 
@@ -94,33 +94,33 @@ def negated(factors: tuple[float, float], times: float = 1.0) -> tuple[float, fl
     return -factors[0] * times, factors[1]
 
 
-def kept_below(card: Card, unit: Unit, in_c: bool, low: int = 30) -> str:
+def kept_below(gpu: Gpu, unit: Unit, in_c: bool, low: int = 30) -> str:
     """The bits that are kept below a term of 2^14 (a sum in f16: 2^8), which another one cancels."""
     top = 8 if unit.sum is F16 else 14
     below = range(3, min(low, top - unit.deepest) + 1)
     start = 2.0**top if in_c else 0.0
     first = {} if in_c else {0: power(top)}
-    got = ask(card, unit, [({**first, 1: negated(power(top)), unit.third: power(top - one)}, start) for one in below])
+    got = ask(gpu, unit, [({**first, 1: negated(power(top)), unit.third: power(top - one)}, start) for one in below])
     kept = [one for one, y in zip(below, got, strict=True) if y == 2.0 ** (top - one)]
     return f"{max(kept, default=0)}{' or more' if kept and max(kept) == below[-1] else ''}"
 
 
-def digits_of_sum(card: Card, unit: Unit) -> str:
+def digits_of_sum(gpu: Gpu, unit: Unit) -> str:
     """The bits of 1 + 2^-j that are kept, by two products, and by C and a product."""
     found = []
     tried = range(1, 8 - max(unit.deepest, -16) + 1)
     for in_c in (False, True):
-        got = ask(card, unit, [
+        got = ask(gpu, unit, [
             ({1: power(8 - one)} | ({} if in_c else {0: power(8)}), 256.0 if in_c else 0.0) for one in tried
         ])  # fmt: skip
         found.append(max((one for one, y in enumerate(got, 1) if y == 2.0**8 + 2.0 ** (8 - one)), default=0))
     return " and ".join(f"{one}{' or more' if one == tried[-1] else ''}" for one in found)
 
 
-def manner(card: Card, unit: Unit) -> str:
+def manner(gpu: Gpu, unit: Unit) -> str:
     """What becomes of a term between two of the steps that are kept: of 7 quarters of the last one, of each sign."""
     top = 8 if unit.sum is F16 else 14
-    kept = int(kept_below(card, unit, in_c=False).split()[0])
+    kept = int(kept_below(gpu, unit, in_c=False).split()[0])
     if top - kept < unit.deepest + 2:
         return "-"
     last = 2.0 ** (top - kept)
@@ -129,28 +129,28 @@ def manner(card: Card, unit: Unit) -> str:
         ({0: power(top), 1: negated(power(top)), unit.third: (sign * 1.75 * left, right)}, 0.0) for sign in (1, -1)
     ]
     words = {last: "cut", 2 * last: "rounded", 0.0: "lost", 1.75 * last: "exact"}
-    got = ask(card, unit, cases)
+    got = ask(gpu, unit, cases)
     return ", ".join(dict.fromkeys(words.get(abs(float(y)), repr(float(y))) for y in got))
 
 
-def denormal(card: Card, unit: Unit) -> str:
+def denormal(gpu: Gpu, unit: Unit) -> str:
     """The least power of two that is kept beside (least denormal) x large and its negative.
 
     `large` is 128, or, for factors of 16 bits or more, what makes 2 of the least normal number.
     """
     small, large = 2 * unit.a.tiny, 128.0 if unit.a.is_narrow else 2 / unit.a.min_normal
     powers = range(1, unit.deepest - 1, -1)
-    got = ask(card, unit, [({0: (small, large), 1: (-small, large), unit.third: power(one)}, 0.0) for one in powers])
+    got = ask(gpu, unit, [({0: (small, large), 1: (-small, large), unit.third: power(one)}, 0.0) for one in powers])
     kept = [one for one, y in zip(powers, got, strict=True) if y == 2.0**one]
     return f"2^{min(kept, default=0)}"
 
 
-def integers(card: Card, name: str) -> str:
+def integers(gpu: Gpu, name: str) -> str:
     """Whether sums of int8 products are exact, and wrap around."""
     rng = np.random.default_rng(2)
     a, b = (rng.integers(-128, 128, (BLOCKS, BYTES)).astype(np.int8) for _ in range(2))
     c = rng.integers(-(1 << 31), 1 << 31, BLOCKS).astype(np.int32)
-    words = card.words(name, a.view(np.uint8), b.view(np.uint8), c.view(np.uint32))
+    words = gpu.words(name, a.view(np.uint8), b.view(np.uint8), c.view(np.uint32))
     assert words is not None
     want = (a.astype(np.int64) * b).sum(axis=1) + c
     return row(
@@ -158,13 +158,13 @@ def integers(card: Card, name: str) -> str:
     )
 
 
-def last_bits_of_tf32(card: Card, name: str) -> str:
+def last_bits_of_tf32(gpu: Gpu, name: str) -> str:
     """What becomes of the 13 bits that tf32 has less than a float: 1 and all of them, as A and as B, times 1."""
     found = []
     more = np.float32(1 + (2**13 - 1) * 2.0**-23)
     for left, right in ((more, 1.0), (1.0, more)):
         a, b = (np.array([[one] + 7 * [0.0]], np.float32).view(np.uint8) for one in (left, right))
-        words = card.words(name, a, b, np.zeros(1, np.uint32))
+        words = gpu.words(name, a, b, np.zeros(1, np.uint32))
         assert words is not None
         made = float(words.view(np.float32)[0])
         found.append({1.0: "ignored", 1 + 2.0**-10: "rounded"}.get(made, repr(made)))
@@ -176,7 +176,7 @@ def print_head(*names: str) -> None:
     print("", *head("l" * len(names), names), sep="\n")
 
 
-def card_name() -> str:
+def gpu_name() -> str:
     """The GPU and its driver, as nvidia-smi has them."""
     asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
@@ -189,19 +189,19 @@ def main() -> None:
     asked = parser.parse_args()
     raw: dict[str, list[list[float]]] = {}
     with tempfile.TemporaryDirectory() as folder, np.errstate(all="ignore"):
-        card = Card(Path(folder))
-        print(card_name())
+        gpu = Gpu(Path(folder))
+        print(gpu_name())
         print_head(
             "instruction", "bits kept below a product", "below C", "bits of a sum", "a term below is", "denormal"
         )
         for unit in UNITS:
-            found = [kept_below(card, unit, in_c) for in_c in (False, True)]
-            rest = (digits_of_sum(card, unit), manner(card, unit), denormal(card, unit))
+            found = [kept_below(gpu, unit, in_c) for in_c in (False, True)]
+            rest = (digits_of_sum(gpu, unit), manner(gpu, unit), denormal(gpu, unit))
             print(row((unit.name, *found, *rest)), flush=True)
         print_head("instruction", "bits kept", "digits of a sum", "added at once", "C is", "equal blocks")
         for unit in UNITS:
             a, b, c = random_blocks(unit, np.random.default_rng(1), BLOCKS)
-            got = card.sums(unit, a, b, c)
+            got = gpu.sums(unit, a, b, c)
             if got is None:
                 print(row((unit.name, "this nvcc has no such instruction", *[""] * 4)))
                 continue
@@ -209,10 +209,10 @@ def main() -> None:
             raw[unit.name] = np.column_stack([a, b, c, got])[:2000].tolist()
         print_head("instruction", "the last 13 bits of A are", "of B")
         for name in ("mma tf32 tf32 f32", "wgmma tf32 tf32 f32"):
-            print(last_bits_of_tf32(card, name), flush=True)
+            print(last_bits_of_tf32(gpu, name), flush=True)
         print_head("instruction", "exact sums")
         for name in INTEGER_UNITS:
-            print(integers(card, name), flush=True)
+            print(integers(gpu, name), flush=True)
     if asked.into:
         asked.into.write_text(json.dumps(raw), encoding="utf-8")
 

@@ -68,7 +68,7 @@ def check_implementation(data, output):
 def ask(folder: Path, answer: str, reference: str) -> OwnTest | None:
     (folder / "answer.py").write_text(answer)
     kernel = kernel_with(folder / "answer.py", Unclaimed(op="reference", reference=folder / reference))
-    return ask_own_test(kernel, on_card=False)
+    return ask_own_test(kernel, on_gpu=False)
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_a_reference_that_is_no_problem_of_a_benchmark_has_no_own_test(tmp_path:
         '# y = "f32[rows, cols] <- y"\n# [call]\n# reference = "plain.py:reference"\n# ///\n'
         "def own(x):\n    return x * 0.5\n"
     )
-    assert ask_own_test(load(tmp_path / "answer.py"), on_card=False) is None
+    assert ask_own_test(load(tmp_path / "answer.py"), on_gpu=False) is None
 
 
 def test_the_line_for_people_says_why_a_test_was_not_asked() -> None:

@@ -1,4 +1,4 @@
-// The driver's functions that guards.cpp calls, over the memory of the host: a card that is not there.
+// The driver's functions that guards.cpp calls, over the memory of the host: a GPU that is not there.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

@@ -46,7 +46,7 @@ def _suffer(job: Job) -> None:
     if job.kernel == "kills":
         os.kill(os.getpid(), signal.SIGKILL)
     if job.kernel == "fails":
-        raise DeviceError("no card any more")
+        raise DeviceError("no GPU any more")
     while job.kernel == "hangs":
         signal.pause()
 

@@ -15,7 +15,7 @@ NOT_SWEPT = {"ex2.approx", "__sinf", "__cosf", "powf", "atan2f"}
 """Words whose functions no sweep has been made of."""
 
 
-def test_no_card_errs_by_more_than_is_documented() -> None:
+def test_no_gpu_errs_by_more_than_is_documented() -> None:
     compared = 0
     for of, models in function_models().items():
         for name, seen in models.items():

@@ -40,8 +40,8 @@ def show(made: Measurement) -> Lines:
         )
     if answered := [one for one in every if one["status"] == "kept" and one["at_home"]]:
         yield from at_home(answered)
-    if checked := [one for one in every if one["on_card"]]:
-        yield from on_card(checked)
+    if checked := [one for one in every if one["on_gpu"]]:
+        yield from on_gpu(checked)
     yield from made.note()
 
 
@@ -76,7 +76,7 @@ def at_home(answered: Sequence[Record]) -> Lines:
     )
 
 
-def on_card(checked: Iterable[Record]) -> Lines:
+def on_gpu(checked: Iterable[Record]) -> Lines:
     """The solutions that torch built and ran on a GPU."""
     yield from heading("The same on a GPU, against float64")
     yield from text(
@@ -89,16 +89,16 @@ def on_card(checked: Iterable[Record]) -> Lines:
     rows = []
     for status in STATUSES:
         own = [one for one in checked if one["status"] == status]
-        ran = [one for one in own if one["on_card"]["ran"]]
-        times = sorted(ratio for one in ran if (ratio := ratio_of(one["on_card"])) is not None)
-        far = [one for one in ran if is_far(one["on_card"])]
+        ran = [one for one in own if one["on_gpu"]["ran"]]
+        times = sorted(ratio for one in ran if (ratio := ratio_of(one["on_gpu"])) is not None)
+        far = [one for one in ran if is_far(one["on_gpu"])]
         middle = f"{times[len(times) // 2]:.3g}" if times else "-"
-        rows.append((status, len(own), len(ran), sum(one["on_card"]["accepted"] for one in ran), middle,
+        rows.append((status, len(own), len(ran), sum(one["on_gpu"]["accepted"] for one in ran), middle,
                      f"{times[-1]:.3g}" if times else "-", len(far)))  # fmt: skip
     yield from table("lrrrrrr", ("status", "tried", "ran", "accepted", "median error", "largest", f"over {FAR}"), rows)
     kept = [one for one in checked if one["status"] == "kept"]
-    odd = [one for one in kept if not one["on_card"]["ran"] or is_far(one["on_card"])]
-    inside = [one for one in odd if one["on_card"]["ran"] and is_in_any_order(one["on_card"])]
+    odd = [one for one in kept if not one["on_gpu"]["ran"] or is_far(one["on_gpu"])]
+    inside = [one for one in odd if one["on_gpu"]["ran"] and is_in_any_order(one["on_gpu"])]
     contradicted = [one for one in odd if one not in inside]
     accused = [one for one in checked if one["status"] in ("suspect", "broken")]
     seen = [one for one in accused if is_wrong(one)]
@@ -121,12 +121,12 @@ def on_card(checked: Iterable[Record]) -> Lines:
 def cells(one: Record) -> tuple[str, ...]:
     """A solution about which the two disagree, or seem to."""
     words = one["why"].replace("|", "/")
-    return one["key"], one["status"], ", ".join(one["kinds"]), shown(ratio_of(one["on_card"])), words
+    return one["key"], one["status"], ", ".join(one["kinds"]), shown(ratio_of(one["on_gpu"])), words
 
 
 def cells_of_order(one: Record) -> tuple[str, ...]:
     """A kept solution whose error a sum in any order may have."""
-    found = one["on_card"]
+    found = one["on_gpu"]
     return one["key"], shown(ratio_of(found)), f"{found['of_any_order']:.2g}"
 
 
@@ -138,7 +138,7 @@ def is_in_any_order(found: dict[str, Any]) -> bool:
 
 def cells_of_kept(one: Record) -> tuple[str, ...]:
     """A kept solution that the GPU contradicts."""
-    found = one["on_card"]
+    found = one["on_gpu"]
     return one["key"], shown(ratio_of(found)) if found["ran"] else "-", found.get("why", "").replace("|", "/")
 
 
@@ -155,7 +155,7 @@ def is_far(found: dict[str, Any]) -> bool:
 
 def is_wrong(one: Record) -> bool:
     """Whether the GPU or float64 shows that a solution is wrong; one that torch answers does not run there."""
-    found = one["on_card"]
+    found = one["on_gpu"]
     return (
         not found["ran"] or is_far(found) or found.get("changes_inputs", False) or bool(one["in_float64"].get("wrong"))
     )

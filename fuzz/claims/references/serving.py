@@ -42,12 +42,12 @@ class ServingProcess:
             pass
 
 
-def ask(module: str, folder: Path, seconds: float, on_card: bool = False) -> None:
+def ask(module: str, folder: Path, seconds: float, on_gpu: bool = False) -> None:
     """Let the process of a module do what lies in a folder; NoAnswerError if it ends, or takes longer.
 
-    `on_card`: the process sees the GPUs of this one.
+    `on_gpu`: the process sees the GPUs of this one.
     """
-    server = _server(module, os.getpid(), on_card)
+    server = _server(module, os.getpid(), on_gpu)
     assert server.process.stdin is not None
     assert server.process.stdout is not None
     try:
@@ -67,10 +67,10 @@ def ask(module: str, folder: Path, seconds: float, on_card: bool = False) -> Non
 
 
 @functools.lru_cache(maxsize=4)
-def _server(module: str, of_process: int, on_card: bool) -> ServingProcess:
+def _server(module: str, of_process: int, on_gpu: bool) -> ServingProcess:
     """The process of a module for this one; a fork starts another."""
     del of_process
-    usual = {**os.environ} if on_card else {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"}
+    usual = {**os.environ} if on_gpu else {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"}
     errors = tempfile.TemporaryFile()  # noqa: SIM115  open as long as the process
     words = [sys.executable, "-m", module]
     pipe = subprocess.PIPE

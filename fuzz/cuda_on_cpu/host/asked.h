@@ -25,7 +25,7 @@ inline void moves(const void *address, size_t bytes, Move move, const Asked &by,
 }
 
 // An H200's. More than that no program can ask of it.
-constexpr uint64_t memory_of_card = uint64_t{141} * 1000 * 1000 * 1000;
+constexpr uint64_t memory_of_gpu = uint64_t{141} * 1000 * 1000 * 1000;
 
 // From copies.cpp: cudaMemcpy3D. From textures.cpp: an array as plain memory, with a place in it in bytes, and whether the
 // array has what is asked for; false if there is no such array.

@@ -129,7 +129,7 @@ void free_at_once(void *memory) {
 
 using namespace cuda_on_cpu;
 
-// A program need not ask whether it was given memory that every card of this size has: it cannot run here.
+// A program need not ask whether it was given memory that every GPU of this size has: it cannot run here.
 [[noreturn]] static void refuse_to_allocate(size_t bytes, int line) {
   char words[160];
   if (run->buffer_count == run->buffer_capacity)
@@ -163,7 +163,7 @@ static cudaError_t allocated(void **to, size_t bytes, CudaOnCpuMemory kind, int 
   } else if (const Buffer *waits = kind == cuda_on_cpu_device_memory ? allocate_behind_free(bytes, line, allocation_of) : nullptr) {
     b.address = waits->address;
   } else if (do_deferred(); !placed_again(b)) {
-    if (bytes > memory_of_card || !run->is_program) return returns(cudaErrorMemoryAllocation);
+    if (bytes > memory_of_gpu || !run->is_program) return returns(cudaErrorMemoryAllocation);
     refuse_to_allocate(bytes, line);
   }
   *to = b.address;

@@ -68,7 +68,7 @@ struct Grid {
   uint32_t loaded;                // the block that runs
   uint32_t limit;
   uint32_t cluster_size, parked;  // blocks that wait for others of their cluster
-  bool limited_by_card, last_only_polls, starts_next;
+  bool limited_by_gpu, last_only_polls, starts_next;
   uint32_t waiting_in_full;  // blocks in `waiting` that are checked in full, in a launch that may be sampled
   uint64_t next_position, starts_in_all, progress_before, in_vain;
   const Step *step;
@@ -285,7 +285,7 @@ void leave(uint32_t number) {
   stop_run(Status::stopped);
 }
 
-uint32_t card_limit() {
+uint32_t gpu_limit() {
   uint64_t each = threads_each / static_cast<uint64_t>(block.size);
   uint64_t by_shared = shared_each / (shared_reserved + grid.step->shared + shared_bytes_of_arrays());
   if (by_shared < each) each = by_shared;
@@ -301,7 +301,7 @@ bool can_start(const BlockOrder &order) {
   uint64_t stacks = uint64_t{resident + grid.cluster_size} * static_cast<uint64_t>(block.size);
   if (!has_stacks_for(stacks) || !prepare_residents(grid.cluster_size)) {
     if (!resident && grid.cluster_size > 1) stop_run(Status::too_large);
-    if (resident) grid.limit = resident, grid.limited_by_card = false;
+    if (resident) grid.limit = resident, grid.limited_by_gpu = false;
     return !resident;
   }
   return true;
@@ -324,7 +324,7 @@ void look_whether_anything_comes_on() {
   if (turns.progress != grid.progress_before || !grid.last_only_polls) grid.in_vain = 0;
   grid.progress_before = turns.progress;
   if (++grid.in_vain > uint64_t{rounds_in_vain} * (grid.waiting.count + 1) && grid.next_position < grid.starts_in_all) {
-    if (!grid.limited_by_card) stop_run(Status::crowded);
+    if (!grid.limited_by_gpu) stop_run(Status::crowded);
     report_waits_for_more_blocks(grid.waiting.count + grid.at_barrier.count + grid.parked);
     stop_run(Status::stopped);
   }
@@ -392,8 +392,8 @@ void run_grid(const Step &the_step, const BlockOrder &order_of_starts, Index *in
   grid.order = &order_of_starts;
   grid.waiting.count = grid.waiting_in_full = grid.at_barrier.count = grid.unused_count = grid.used_count = grid.parked = 0;
   grid.cluster_size = size_of_cluster(the_step);
-  grid.limit = has_place_for_residents() ? card_limit() : 1;
-  grid.limited_by_card = grid.limit > 1 && grid.limit <= max_residents;
+  grid.limit = has_place_for_residents() ? gpu_limit() : 1;
+  grid.limited_by_gpu = grid.limit > 1 && grid.limit <= max_residents;
   if (grid.limit > max_residents) grid.limit = max_residents;
   if (grid.limit < grid.cluster_size) stop_run(Status::too_large);
   grid.last_only_polls = grid.starts_next = true;
@@ -416,7 +416,7 @@ void run_grid(const Step &the_step, const BlockOrder &order_of_starts, Index *in
       continue;
     } else {
       bool some_cannot_start = grid.next_position < grid.starts_in_all;
-      if (some_cannot_start && !grid.limited_by_card) stop_run(Status::crowded);
+      if (some_cannot_start && !grid.limited_by_gpu) stop_run(Status::crowded);
       report_grid_never_meets(grid.at_barrier.count, some_cannot_start);
       stop_run(Status::stopped);
     }

@@ -84,7 +84,7 @@ def kind_of(said: str) -> Kind | None:
 
 
 @dataclass(frozen=True)
-class Card:
+class Gpu:
     """The GPU that runs jobs, as far as the driver describes it without a context."""
 
     name: str
@@ -97,7 +97,7 @@ class Card:
 
 
 @functools.cache
-def card() -> Card:
+def gpu() -> Gpu:
     """The first GPU that the driver shows; a DeviceError in one line if there is none."""
     code = library().cuInit(0)
     if code in UNSUITABLE_DRIVER:
@@ -113,12 +113,12 @@ def card() -> Card:
     call("cuDeviceGetName", name, 256, device)
     capability = (attribute(CAPABILITY_MAJOR, device), attribute(CAPABILITY_MINOR, device))
     number = version.value
-    return Card(name.value.decode(), capability, (number // 1000, number % 1000 // 10))
+    return Gpu(name.value.decode(), capability, (number // 1000, number % 1000 // 10))
 
 
 def count() -> int:
     """The number of GPUs that the driver shows."""
-    card()
+    gpu()
     number = ctypes.c_int()
     call("cuDeviceGetCount", ctypes.byref(number))
     return number.value

@@ -181,5 +181,5 @@ class CurrentGpu:
 
     @cached_property
     def _functions(self) -> graphs.LoadedFunctions:
-        text, architecture = CODE.read_text(encoding="utf-8"), driver.card().architecture
+        text, architecture = CODE.read_text(encoding="utf-8"), driver.gpu().architecture
         return graphs.LoadedFunctions(machine_code.compile_kernel(CODE, text, (), (FUNCTION,), architecture).image)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import DeviceError
-from kfuzz.devices.gpu.driver import attribute, call, card, library
+from kfuzz.devices.gpu.driver import attribute, call, gpu, library
 
 L2_CACHE_SIZE, MEMORY_CLOCK, MEMORY_BUS = 38, 36, 37
 CLOCK, MULTIPROCESSORS = 13, 16
@@ -48,7 +48,7 @@ class Session:
     """The first GPU's primary context, current in this thread, and one stream in it."""
 
     def __init__(self) -> None:
-        self.card = card()
+        self.gpu = gpu()
         device = c_int()
         call("cuDeviceGet", byref(device), 0)
         context = c_void_p()
@@ -169,7 +169,7 @@ class LoadedFunctions:
         if symbol not in self._functions:
             function = c_void_p()
             call("cuModuleGetFunction", byref(function), self._module, symbol.encode())
-            if card().capability >= (9, 0):
+            if gpu().capability >= (9, 0):
                 call("cuFuncSetAttribute", function, c_int(NON_PORTABLE_CLUSTER), c_int(1))
             self._functions[symbol] = function
         if shared > self._shared.get(symbol, 0):  # its static arrays use part of the 48 KB that need no opt-in

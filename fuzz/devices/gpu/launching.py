@@ -87,11 +87,11 @@ class _LoadedCode:
     """The same functions again, for launches that PyCUDA lacks: it does not give the names of its functions."""
 
 
-class GpuCard:
+class GpuContext:
     """One context on the first GPU, with one arena in it; `is_spent` once a kernel has ended the context."""
 
     def __init__(self) -> None:
-        self.card = driver.card()
+        self.gpu = driver.gpu()
         cuda.init()
         self._context = cuda.Device(0).make_context()
         self._shared_limit: int = cuda.Device(0).get_attribute(SHARED_LIMIT)
@@ -111,7 +111,7 @@ class GpuCard:
         self._made: deque[tuple[Job, list[GpuRun]]] = deque()
         self.is_spent = False
         text = BETWEEN.read_text(encoding="utf-8")
-        own = machine_code.compile_kernel(BETWEEN, text, (), OWN_FUNCTIONS, self.card.architecture)
+        own = machine_code.compile_kernel(BETWEEN, text, (), OWN_FUNCTIONS, self.gpu.architecture)
         self._poison, self._mover = map(_load(own, self._shared_limit, False).functions.__getitem__, OWN_FUNCTIONS)
         self._packed = cuda.mem_alloc(MOST_PACKED)
 
@@ -121,8 +121,8 @@ class GpuCard:
         self._begin, self._reported = begin, float("-inf")
         is_made = bool(self._made) and self._made[0][0] is job
         made = self._made.popleft()[1] if is_made else ()
-        if job.warp_synchronous and self.card.capability >= VOLTA:
-            reason = f"warp_synchronous is claimed, and warps of this {self.card.name} do not go in step"
+        if job.warp_synchronous and self.gpu.capability >= VOLTA:
+            reason = f"warp_synchronous is claimed, and warps of this {self.gpu.name} do not go in step"
             raise UnsupportedError(f"{job.path}: {reason}; on the cpu device they do: --device cpu")
         try:
             if any(is_host(step.entry) for step in job.steps):
@@ -143,13 +143,13 @@ class GpuCard:
             found = vast.mention_overflow(job, fault.finding) if job.vast else fault.finding
             return Outcome(findings=(found,), ended=True)
         except (OutOfMemory, cuda.MemoryError) as error:
-            message = f"too large for this {self.card.name} as it is now: {error}"
+            message = f"too large for this {self.gpu.name} as it is now: {error}"
             if job.vast:
                 return Outcome(untried=Untried.DOES_NOT_FIT)
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
         except cuda.Error as error:
             self.is_spent = True
-            raise DeviceError(f"{self.card.name}: {error}") from error
+            raise DeviceError(f"{self.gpu.name}: {error}") from error
 
     @property
     def place(self) -> str:
@@ -226,9 +226,7 @@ class GpuCard:
     @functools.cached_property
     def _vast(self) -> _LoadedCode:
         functions = ("write_alternating", "find_changed", "mark_unlike", "settle")
-        code = machine_code.compile_kernel(
-            VAST, VAST.read_text(encoding="utf-8"), (), functions, self.card.architecture
-        )
+        code = machine_code.compile_kernel(VAST, VAST.read_text(encoding="utf-8"), (), functions, self.gpu.architecture)
         return _load(code, self._shared_limit, False)
 
     def close(self) -> None:
@@ -395,7 +393,7 @@ class GpuCard:
         key = _key(job)
         known = self._hosts.get(key)
         if known is None:
-            known = self._hosts[key] = hosting.HostLibrary(job, hosting.compile_library(job, self.card.architecture))
+            known = self._hosts[key] = hosting.HostLibrary(job, hosting.compile_library(job, self.gpu.architecture))
             if len(self._hosts) > KEPT_MODULES:
                 self._hosts.popitem(last=False)[1].close()
         self._hosts.move_to_end(key)
@@ -460,7 +458,7 @@ class GpuCard:
         key = _key(job)
         code = self._codes.get(key)
         if code is None:
-            code = machine_code.compile_kernel(job.path, job.source, job.flags, job.entries, self.card.architecture)
+            code = machine_code.compile_kernel(job.path, job.source, job.flags, job.entries, self.gpu.architecture)
             self._codes[key] = code
             if len(self._codes) > KEPT_MODULES:
                 self._programs.pop(self._codes.popitem(last=False)[1].digest, None)
@@ -486,14 +484,14 @@ class GpuCard:
             if step.shared + static > self._shared_limit:
                 raise ClaimError(
                     f"{launch_words(job, number)}: {step.shared} bytes of dynamic and {static} of static "
-                    f"shared memory; this {self.card.name} gives a block {self._shared_limit}"
+                    f"shared memory; this {self.gpu.name} gives a block {self._shared_limit}"
                 )
             if step.cooperative and program.by_driver:
                 most = program.by_driver.most_blocks(there.symbol, prod(step.block), step.shared)
                 if prod(step.grid) > most:
                     raise ClaimError(
                         f"{launch_words(job, number)}: a cooperative launch of {prod(step.grid)} blocks; "
-                        f"this {self.card.name} runs {most} of them at once"
+                        f"this {self.gpu.name} runs {most} of them at once"
                     )
 
 
@@ -602,14 +600,14 @@ def _ignore(part: str) -> None:
     """A progress callback that does nothing."""
 
 
-def backend() -> GpuCard:
+def backend() -> GpuContext:
     """The backend with which worker.py runs jobs."""
     with take_turn(START):
-        driver.card()
+        driver.gpu()
     nvidia.check_machine()  # it asks nvcc, for which no other process need wait
     with take_turn(START):
         try:
-            return GpuCard()
+            return GpuContext()
         except cuda.Error as error:
             raise DeviceError(f"the GPU does not start: {error}") from error
 
@@ -636,7 +634,7 @@ def launch_plainly(job: Job, probe: Probe, context: cuda.Context) -> None:
         print(f"array {buffer.name} at {address:#x}")
         if (content := initial_bytes(buffer)) is not None:
             cuda.memcpy_htod(address, content)
-    code = machine_code.compile_kernel(job.path, job.source, job.flags, job.entries, driver.card().architecture)
+    code = machine_code.compile_kernel(job.path, job.source, job.flags, job.entries, driver.gpu().architecture)
     program = _load(code, cuda.Device(0).get_attribute(SHARED_LIMIT), needs_driver(job))
     packed, stream = cuda.mem_alloc(MOST_PACKED), cuda.Stream()
     for step in job.steps:

@@ -98,15 +98,15 @@ def _check_pycuda() -> None:
 def check_machine() -> None:
     """Raise a DeviceError that names the first thing missing: pycuda, driver, GPU, nvcc, or a match between them."""
     _check_pycuda()
-    card, compiler = driver.card(), find()
-    check_release(card, compiler, release(compiler))
-    check_architecture(card.architecture)
+    gpu, compiler = driver.gpu(), find()
+    check_release(gpu, compiler, release(compiler))
+    check_architecture(gpu.architecture)
 
 
-def check_release(card: driver.Card, compiler: str, release: tuple[int, int]) -> None:
+def check_release(gpu: driver.Gpu, compiler: str, release: tuple[int, int]) -> None:
     """Raise a DeviceError if the driver is older than nvcc by a major version of CUDA: it would refuse nvcc's code."""
-    if card.driver_cuda[0] < release[0]:
-        has, needs = (".".join(map(str, version)) for version in (card.driver_cuda, release))
+    if gpu.driver_cuda[0] < release[0]:
+        has, needs = (".".join(map(str, version)) for version in (gpu.driver_cuda, release))
         raise DeviceError(
             f"the driver runs CUDA {has} and {compiler} is {needs}: update the driver, or put an older nvcc on PATH"
         )

@@ -53,7 +53,7 @@ class HeldMemory(Protocol):
     def close(self) -> None: ...
 
 
-class VastCard(Protocol):
+class VastGpu(Protocol):
     """The operations of a GPU that these trials need."""
 
     @property
@@ -104,19 +104,19 @@ class _PlacedArray:
         return prod(shape) // max(1, shape[axis]), shape[axis], prod(shape[axis + 1 :]), self.size
 
 
-def examine_vast(job: Job, probe: Probe, card: VastCard) -> Outcome:
+def examine_vast(job: Job, probe: Probe, gpu: VastGpu) -> Outcome:
     """Run a whole grid on real arrays, each time with another poison; the notes say which rows are not judged."""
-    with reserve("vast", card.place) as is_alone:  # many kernels begin such trials at once: all workers would queue
+    with reserve("vast", gpu.place) as is_alone:  # many kernels begin such trials at once: all workers would queue
         if not is_alone:
             return Outcome(untried=Untried.CARD_IN_USE)
-        free, total = card.free()
-        if sum(card.room(_room_for(buffer)) for buffer in job.buffers) > free - total // LEFT:
+        free, total = gpu.free()
+        if sum(gpu.room(_room_for(buffer)) for buffer in job.buffers) > free - total // LEFT:
             return Outcome(untried=Untried.DOES_NOT_FIT)
         rounds: list[list[int]] = []
         with contextlib.ExitStack() as stack:
-            held = [_open(stack, card, _room_for(buffer)) for buffer in job.buffers]
+            held = [_open(stack, gpu, _room_for(buffer)) for buffer in job.buffers]
             try:
-                passes = [_run(job, probe, card, held, word, rounds) for word in POISONS[: fewest_runs(job)]]
+                passes = [_run(job, probe, gpu, held, word, rounds) for word in POISONS[: fewest_runs(job)]]
             except Fault:
                 stack.pop_all()  # the context has ended; its memory is freed with the process
                 raise
@@ -134,8 +134,8 @@ def mention_overflow(job: Job, found: Finding) -> Finding:
     return replace(found, message=f"{found.message}; {', '.join(huge)}: more elements than an int of 32 bits counts")
 
 
-def _open(stack: contextlib.ExitStack, card: VastCard, nbytes: int) -> HeldMemory:
-    held = card.hold(nbytes)
+def _open(stack: contextlib.ExitStack, gpu: VastGpu, nbytes: int) -> HeldMemory:
+    held = gpu.hold(nbytes)
     stack.callback(held.close)
     return held
 
@@ -145,7 +145,7 @@ def _room_for(buffer: Buffer) -> int:
 
 
 def _run(
-    job: Job, probe: Probe, card: VastCard, held: Sequence[HeldMemory], word: int, rounds: list[list[int]]
+    job: Job, probe: Probe, gpu: VastGpu, held: Sequence[HeldMemory], word: int, rounds: list[list[int]]
 ) -> tuple[Run, list[Finding], list[str]]:
     """A run, its defects, and notes on rows that are not judged; `rounds` lists the rows to fetch."""
     at_end = word == POISONS[0]
@@ -154,18 +154,18 @@ def _run(
         for buffer, one, distance in zip(job.buffers, held, offsets(job, probe.seed), strict=True)
     ]
     for one in arrays:
-        _fill(card, one, word)
+        _fill(gpu, one, word)
     began = time.perf_counter()
-    card.launch_at(job, {one.buffer.name: one.start for one in arrays}, word)
+    gpu.launch_at(job, {one.buffer.name: one.start for one in arrays}, word)
     seconds = time.perf_counter() - began
     findings = [
-        found for one in arrays for found in (*_find_writes_beside(card, one, word), *_find_changed_input(card, one))
+        found for one in arrays for found in (*_find_writes_beside(gpu, one, word), *_find_changed_input(gpu, one))
     ]
     outputs = [one for one in arrays if one.buffer.is_output]
     most = job.vast.most_rows if job.vast else 0
-    rows, left = _choose_rows(card, outputs, most, rounds) if most else ((), 0)
+    rows, left = _choose_rows(gpu, outputs, most, rounds) if most else ((), 0)
     circumstances = Circumstances(poison=word, edge="arrays", is_at_end=at_end)
-    answers = {one.buffer.name: _fetch_rows(card, one, rows) for one in outputs} if rows else {}
+    answers = {one.buffer.name: _fetch_rows(gpu, one, rows) for one in outputs} if rows else {}
     run = Run(circumstances, answers, seconds, rows)
     if not rows:
         return run, findings, ["answers of so large a row, or that need a whole huge array, are not judged"]
@@ -178,41 +178,41 @@ def _start_of(held: HeldMemory, size: int, distance: int, at_end: bool) -> int:
     return last - (last - distance) % ALIGNED if at_end else held.base + distance % ALIGNED
 
 
-def _fill(card: VastCard, one: _PlacedArray, word: int) -> None:
+def _fill(gpu: VastGpu, one: _PlacedArray, word: int) -> None:
     """Fill the guards of an array, and write its content before the launch."""
-    card.paint(one.held.base, one.held.size // 4, word + BESIDE)
+    gpu.paint(one.held.base, one.held.size // 4, word + BESIDE)
     if one.buffer.alternates:
-        card.call("write_alternating", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, one.buffer.element.one)
+        gpu.call("write_alternating", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, one.buffer.element.one)
     elif one.buffer.content is not None:
-        card.send(one.start, _bytes(one.buffer.content))
+        gpu.send(one.start, _bytes(one.buffer.content))
     elif one.buffer.fill is not None:
-        _paint(card, one, 0)
+        _paint(gpu, one, 0)
     else:
-        _paint(card, one, word + (OUTPUT if one.buffer.is_output else SCRATCH))
+        _paint(gpu, one, word + (OUTPUT if one.buffer.is_output else SCRATCH))
 
 
 def _bytes(array: NDArray[np.generic]) -> Bytes:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
-def _paint(card: VastCard, one: _PlacedArray, word: int) -> None:
+def _paint(gpu: VastGpu, one: _PlacedArray, word: int) -> None:
     """Fill an array with copies of a word from its first byte on; a GPU paints whole words at multiples of 4."""
     size = nbytes(one.buffer)
     head = min(-one.start % 4, size)
     words, tail = divmod(size - head, 4)
     painted = repeat_word(word, 8)
-    card.send(one.start, painted[:head])
-    card.paint(one.start + head, words, int(painted[head:][:4].copy().view(np.uint32)[0]))
-    card.send(one.stop - tail, painted[head:][:tail])
+    gpu.send(one.start, painted[:head])
+    gpu.paint(one.start + head, words, int(painted[head:][:4].copy().view(np.uint32)[0]))
+    gpu.send(one.stop - tail, painted[head:][:tail])
 
 
-def _find_writes_beside(card: VastCard, one: _PlacedArray, word: int) -> Iterator[Finding]:
+def _find_writes_beside(gpu: VastGpu, one: _PlacedArray, word: int) -> Iterator[Finding]:
     """The write nearest to an array on each side, within the memory of the same page."""
     end = one.held.base + one.held.size
     for first, last in ((one.held.base, one.start), (one.stop, end)):
         begin = first - first % 4
         painted = repeat_word(word + BESIDE, last - begin)[first - begin :]
-        changed = np.flatnonzero(card.fetch(first, last - first) != painted)
+        changed = np.flatnonzero(gpu.fetch(first, last - first) != painted)
         if len(changed):
             byte = int(changed[0] if first == one.stop else changed[-1]) + first - one.start
             index = byte // one.size
@@ -220,19 +220,19 @@ def _find_writes_beside(card: VastCard, one: _PlacedArray, word: int) -> Iterato
             yield Finding("out-of-bounds", message, array=one.buffer.name, index=index)
 
 
-def _find_changed_input(card: VastCard, one: _PlacedArray) -> Iterator[Finding]:
+def _find_changed_input(gpu: VastGpu, one: _PlacedArray) -> Iterator[Finding]:
     """A finding if an input no longer holds its initial content."""
     buffer = one.buffer
     if buffer.is_output:
         return
     index = None
     if buffer.alternates:
-        with _hold_numbers(card, [NOWHERE]) as found:
-            card.call("find_changed", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, buffer.element.one, found.base)
-            (at,) = _fetch_numbers(card, found.base, 1)
+        with _hold_numbers(gpu, [NOWHERE]) as found:
+            gpu.call("find_changed", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, buffer.element.one, found.base)
+            (at,) = _fetch_numbers(gpu, found.base, 1)
         index = at if at != NOWHERE else None
     elif buffer.content is not None:
-        changed = np.flatnonzero(card.fetch(one.start, nbytes(buffer)) != _bytes(buffer.content))
+        changed = np.flatnonzero(gpu.fetch(one.start, nbytes(buffer)) != _bytes(buffer.content))
         index = int(changed[0]) // one.size if len(changed) else None
     if index is not None:
         message = f"{buffer.name} is an input, and element {index} was changed"
@@ -240,7 +240,7 @@ def _find_changed_input(card: VastCard, one: _PlacedArray) -> Iterator[Finding]:
 
 
 def _choose_rows(
-    card: VastCard, outputs: Sequence[_PlacedArray], most: int, rounds: list[list[int]]
+    gpu: VastGpu, outputs: Sequence[_PlacedArray], most: int, rounds: list[list[int]]
 ) -> tuple[tuple[int, ...], int]:
     """The rows to judge, and how many rows are not equal to any of these, bit for bit, in all outputs.
 
@@ -252,10 +252,10 @@ def _choose_rows(
         rounds.append(_take_first([kind if kind < count else -1 for kind in range(KINDS)], most))
     found: list[int] = []
     number, left = 0, count
-    with _hold_zeros(card, count) as settled, _hold_zeros(card, count) as unlike:
+    with _hold_zeros(gpu, count) as settled, _hold_zeros(gpu, count) as unlike:
         while left and number < len(rounds):
             found += [row for row in rounds[number] if row >= 0]
-            left, first = _compare_rows(card, outputs, rounds[number], settled.base, unlike.base)
+            left, first = _compare_rows(gpu, outputs, rounds[number], settled.base, unlike.base)
             number += 1
             if left and number == len(rounds) and len(found) < most:
                 rounds.append(_take_first(first, most - len(found)))
@@ -269,30 +269,30 @@ def _take_first(rows: Sequence[int], most: int) -> list[int]:
 
 
 def _compare_rows(
-    card: VastCard, outputs: Sequence[_PlacedArray], like: Sequence[int], settled: int, unlike: int
+    gpu: VastGpu, outputs: Sequence[_PlacedArray], like: Sequence[int], settled: int, unlike: int
 ) -> tuple[int, list[int]]:
     """How many rows still differ, and the first of each kind, or -1 if there is none."""
     rows = outputs[0].walk[1]
     with (
-        _hold_numbers(card, [row % (1 << 64) for row in like]) as wanted,
-        _hold_numbers(card, [NOWHERE] * KINDS + [0]) as answer,
+        _hold_numbers(gpu, [row % (1 << 64) for row in like]) as wanted,
+        _hold_numbers(gpu, [NOWHERE] * KINDS + [0]) as answer,
     ):
         for one in outputs:
             threads = FEW_THREADS if one.walk[0] <= FEW_THREADS else MANY_THREADS
             blocks = min(rows, 16 * MANY_BLOCKS)
-            card.call("mark_unlike", blocks, threads, one.start, *one.walk, wanted.base, settled, unlike)
+            gpu.call("mark_unlike", blocks, threads, one.start, *one.walk, wanted.base, settled, unlike)
         ends = (answer.base, answer.base + 8 * KINDS)
-        card.call("settle", MANY_BLOCKS, MANY_THREADS, rows, wanted.base, settled, unlike, *ends)
-        *first, left = _fetch_numbers(card, answer.base, KINDS + 1)
+        gpu.call("settle", MANY_BLOCKS, MANY_THREADS, rows, wanted.base, settled, unlike, *ends)
+        *first, left = _fetch_numbers(gpu, answer.base, KINDS + 1)
     return left, [row if row != NOWHERE else -1 for row in first]
 
 
-def _fetch_rows(card: VastCard, one: _PlacedArray, rows: Sequence[int]) -> NDArray[np.generic]:
+def _fetch_rows(gpu: VastGpu, one: _PlacedArray, rows: Sequence[int]) -> NDArray[np.generic]:
     """Fetch rows of an output."""
     length, count, inner, size = one.walk
     axis = one.buffer.rows or 0
     pieces = [
-        card.fetch(one.start + place * size, inner * size)
+        gpu.fetch(one.start + place * size, inner * size)
         for row in rows
         for place in range(row * inner, length * count, count * inner)
     ]
@@ -325,23 +325,23 @@ def find_unwritten_in_rows(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
 
 
 @contextlib.contextmanager
-def _hold_zeros(card: VastCard, count: int) -> Iterator[HeldMemory]:
-    held = card.hold(count)
+def _hold_zeros(gpu: VastGpu, count: int) -> Iterator[HeldMemory]:
+    held = gpu.hold(count)
     try:
-        card.paint(held.base, held.size // 4, 0)
+        gpu.paint(held.base, held.size // 4, 0)
         yield held
     finally:
         held.close()
 
 
 @contextlib.contextmanager
-def _hold_numbers(card: VastCard, numbers: Sequence[int]) -> Iterator[HeldMemory]:
+def _hold_numbers(gpu: VastGpu, numbers: Sequence[int]) -> Iterator[HeldMemory]:
     """64-bit numbers in GPU memory."""
-    with _hold_zeros(card, 8 * len(numbers)) as held:
-        card.send(held.base, np.array(numbers, np.uint64).view(np.uint8))
+    with _hold_zeros(gpu, 8 * len(numbers)) as held:
+        gpu.send(held.base, np.array(numbers, np.uint64).view(np.uint8))
         yield held
 
 
-def _fetch_numbers(card: VastCard, address: int, count: int) -> list[int]:
-    found: list[int] = card.fetch(address, 8 * count).view(np.uint64).tolist()
+def _fetch_numbers(gpu: VastGpu, address: int, count: int) -> list[int]:
+    found: list[int] = gpu.fetch(address, 8 * count).view(np.uint64).tolist()
     return found

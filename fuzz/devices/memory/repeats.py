@@ -95,16 +95,16 @@ class GpuRun:
     faults: tuple[Finding, ...]
 
 
-def examine(job: Job, probe: Probe, card: Launcher, passes: Sequence[GpuRun] = ()) -> Outcome:
+def examine(job: Job, probe: Probe, gpu: Launcher, passes: Sequence[GpuRun] = ()) -> Outcome:
     """Run a job as often as the probe says, unless that is already done (`passes`), and report every defect that a
     comparison of the runs proves.
     """
     until = time.monotonic() + probe.timeout
-    passes = passes or list(make_runs(plan_runs(job, probe), card))
+    passes = passes or list(make_runs(plan_runs(job, probe), gpu))
     job = passes[0].job
 
     def run(plan: Arrangement, steps: int = len(job.steps)) -> GpuRun:
-        return next(make_runs([_plan_run(job, plan, offsets(job, probe.seed), steps)], card))
+        return next(make_runs([_plan_run(job, plan, offsets(job, probe.seed), steps)], gpu))
 
     findings = [_first_step(job, found, passed.plan, run) for found, passed in _distinct_faults(passes)]
     runs = tuple(one.run for one in passes)
@@ -137,14 +137,14 @@ def _plan_run(job: Job, plan: Arrangement, distances: Sequence[int], steps: int)
     return PlannedRun(job, plan, steps, *places(job, plan, distances))
 
 
-def make_runs(wanted: Sequence[PlannedRun], card: Launcher) -> Iterator[GpuRun]:
+def make_runs(wanted: Sequence[PlannedRun], gpu: Launcher) -> Iterator[GpuRun]:
     """Make runs of one or several jobs, as many together as the GPU takes, with one wait for all of them."""
     while wanted:
-        laid = [PaintedRun(run, image) for run, image in zip(wanted, card.images(wanted), strict=False)]
+        laid = [PaintedRun(run, image) for run, image in zip(wanted, gpu.images(wanted), strict=False)]
         for one in laid:
             paint_image(one.image, one.run.job, one.run.plan, one.run.where)
         began = time.perf_counter()
-        done = card.launch(laid)
+        done = gpu.launch(laid)
         seconds = (time.perf_counter() - began) / len(laid)
         yield from [_look_at(one, left, seconds) for one, left in zip(laid, done, strict=True)]
         wanted = wanted[len(laid) :]

@@ -61,7 +61,7 @@ class HostStretch:
 class HostArena:
     """One stretch of memory between two protected stretches. It only grows."""
 
-    is_card = False
+    on_gpu = False
     is_spent = False
 
     def __init__(self) -> None:

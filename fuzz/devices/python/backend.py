@@ -46,7 +46,7 @@ from kfuzz.devices.python.arena import HostArena
 from kfuzz.devices.python.calling import Caller, GpuSeen, NamedArrays, NamedViews, RefusedError
 from kfuzz.devices.python.capturing import examine_captured
 from kfuzz.devices.python.extensions import CALLS
-from kfuzz.devices.python.gpu_memory import CardArena, CardView
+from kfuzz.devices.python.gpu_memory import GpuArena, GpuView
 from kfuzz.devices.python.late_input import LateInput
 from kfuzz.devices.python.lending import ORDINARY, FieldLender
 from kfuzz.devices.python.lent_memory import Memory, Stretch
@@ -93,13 +93,13 @@ class PythonBackend:
     def __init__(self, memory: Memory, guard_all: bool = False, imitates: bool = False) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         self._most_bytes = machine_memory.limit_process()
-        if not memory.is_card:
+        if not memory.on_gpu:
             for library in libraries().values():
                 os.environ.update(library.environment)
         warnings.simplefilter("ignore")  # kfuzz tries infinities on purpose, and a library warns of each
         self._memory, self._guard_all, self._imitates = memory, guard_all, imitates
-        self._host = HostArena() if memory.is_card else memory
-        self._modules, self._has_answered = Modules(memory.is_card), False
+        self._host = HostArena() if memory.on_gpu else memory
+        self._modules, self._has_answered = Modules(memory.on_gpu), False
         self._at_import: dict[tuple[Path, str], tuple[Finding, ...]] = {}
 
     @property
@@ -116,7 +116,7 @@ class PythonBackend:
             return self._run(job, probe, begin)
         except (MemoryError, OutOfMemory):
             message = "too large for this machine as it is now"
-            if self._most_bytes is not None and not self._memory.is_card:
+            if self._most_bytes is not None and not self._memory.on_gpu:
                 message = (
                     f"it needs more than {self._most_bytes / (1 << 30):.1f} GiB, its share of this machine's memory"
                 )
@@ -126,24 +126,24 @@ class PythonBackend:
         call = job.steps[0].entry
         assert isinstance(call, PythonCall), "other jobs go to other devices"
         memory = self._host if libraries()[call.library].in_host else self._memory
-        lender = open_lender(call.library, memory.is_card, self._guard_all)
+        lender = open_lender(call.library, memory.on_gpu, self._guard_all)
         interpreter = None
         if call.language != call.library:  # opened before the file is imported
-            interpreter = open_compiler(call.language, memory.is_card)
+            interpreter = open_compiler(call.language, memory.on_gpu)
         imitates = self._imitates or interpreter is not None or builds_cuda(job.source)
         extensions = (
-            torch_without_card() if imitates and not memory.is_card and libraries()[call.library].imitates_gpu else None
+            torch_without_gpu() if imitates and not memory.on_gpu and libraries()[call.library].imitates_gpu else None
         )
-        with extensions.on_a_card(job.path) if extensions else nullcontext(), self._watch_import(job, interpreter):
+        with extensions.as_on_gpu(job.path) if extensions else nullcontext(), self._watch_import(job, interpreter):
             try:
                 function = self._modules.function(job, call)
             except OtherWeightsError as error:
                 return Outcome(refusal=Refusal(str(error)), lacks_weights=True)
         if extensions:
-            function = extensions.call_on_a_card(function, job.path)
+            function = extensions.call_as_on_gpu(function, job.path)
         # kfuzz puts a returned array where a passed one would be, so that the same checks apply.
         job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
-        gpu: GpuSeen = "real" if self._memory.is_card else "imitated" if extensions else "missing"
+        gpu: GpuSeen = "real" if self._memory.on_gpu else "imitated" if extensions else "missing"
         caller = Caller(job, call, function, lender, memory, gpu)
         caller.findings += self._at_import.get((job.path, job.source), ())
         caller.has_answered = self._has_answered
@@ -243,7 +243,7 @@ class Bench:
             made = outputs_of(job, views, again or returned)
             if is_other_answer(outputs, made, plan.word):
                 returned, outputs, back = again, made, memory.read()
-        if before is not None and number == 0 and isinstance(self._memory, CardArena) and has_late_input(self._seed):
+        if before is not None and number == 0 and isinstance(self._memory, GpuArena) and has_late_input(self._seed):
             late = [(views[name], image[one.start : one.stop]) for name, one in named.items() if name in before.inputs]
             seconds = self.caller.settled_after
             self._call_too_early(self._memory.delay_input(late, seconds), views, before, outputs)
@@ -285,7 +285,7 @@ class Bench:
     def _repeat(self, views: NamedViews, first: NamedArrays) -> NamedArrays:
         """The first answer with other bits, if one of as many calls as there is time for has one; else nothing."""
         call = self.caller.call
-        if self._interpreter is not None or CALLS.has_seen or self._memory.is_card or call.any_strides:
+        if self._interpreter is not None or CALLS.has_seen or self._memory.on_gpu or call.any_strides:
             return {}
         quiet, sizes = replace(self.caller, findings=[], earlier=[]), sizes_of(self.caller)
         handed = {name: view for name, view in views.items() if name not in call.returns}
@@ -395,14 +395,14 @@ class Bench:
 
 def examine_far(caller: Caller, probe: Probe) -> Outcome:
     """Call once with arrays that lie in a field: only writes outside all arrays count."""
-    if not caller.memory.is_card:
+    if not caller.memory.on_gpu:
         return Outcome(untried=Untried.NO_FIELD)
     job, word, lender = caller.job, POISONS[probe.seed % len(POISONS)], caller.lender
     handed = tuple(one for one in job.buffers if one.name not in caller.call.returns)
     with far.open_field(far.CurrentGpu(), replace(job, buffers=handed), probe.seed, word, far.OWN) as field:
         if isinstance(field, Untried):
             return Outcome(untried=field)
-        views = {one.name: CardView(field.addresses[one.name], one.shape, one.element.dtype, None) for one in handed}
+        views = {one.name: GpuView(field.addresses[one.name], one.shape, one.element.dtype, None) for one in handed}
         watch = lender.watch_in_field(word, field.allocate) if isinstance(lender, FieldLender) else lender.watch(word)
         try:
             with watch:
@@ -420,7 +420,7 @@ def examine_launches(caller: Caller, probe: Probe) -> Outcome:
     return found
 
 
-def torch_without_card() -> ModuleType:
+def torch_without_gpu() -> ModuleType:
     """The module that replaces load_inline without a GPU."""
     return importlib.import_module("kfuzz.devices.python.torch.without_gpu")
 

@@ -97,7 +97,7 @@ class Caller:
         threads, began = set(threading.enumerate()), time.perf_counter()
         values = results(self._call(views, sizes), self.call.returns)
         named = dict(zip(self.call.returns, values, strict=False))
-        at_once = self._read_outputs(views, named) if self.memory.is_card else {}
+        at_once = self._read_outputs(views, named) if self.memory.on_gpu else {}
         self.memory.settle()
         self.settled_after = time.perf_counter() - began
         found = dict(self._accepted(values, buffers))

@@ -21,7 +21,7 @@ from kfuzz.devices.worker.worker import START_TIMEOUT, Started, Worker, end_proc
 
 GRACE = 60.0
 """Seconds past a time-out: a library's compilation for a new shape does not count as the job's time."""
-AS_ON_CARD = "kfuzz.devices.python.serve_torch"
+AS_ON_GPU = "kfuzz.devices.python.serve_torch"
 """Serves files that ask for a GPU where there is none."""
 CallableKey = tuple[Path, str, str]
 """A function of a file with this text. A reference in the file of its callable has a process of its own, too."""
@@ -96,7 +96,7 @@ class PythonDevice:
             while len(self._workers) >= KEPT:
                 self._workers.popitem(last=False)[1].close()
             start = partial(self._start, self._nursery_for(call_of(job)))
-            module = AS_ON_CARD if key in self._imitating else self._module
+            module = AS_ON_GPU if key in self._imitating else self._module
             self._workers[key] = Worker(module, GRACE, start=start, imports_files=True)
         self._workers.move_to_end(key)
         return self._workers[key]

@@ -22,7 +22,7 @@ from kfuzz.devices.python.lent_memory import LentArray
 
 
 @dataclass(frozen=True)
-class CardView:
+class GpuView:
     """An array on the GPU."""
 
     address: int
@@ -53,7 +53,7 @@ class CardView:
 
 
 @dataclass(frozen=True)
-class CardStretch:
+class GpuStretch:
     """A part of the GPU's memory."""
 
     address: int
@@ -67,20 +67,20 @@ class CardStretch:
         """A copy of it."""
         return fetch(self.address, np.empty(self.nbytes, np.uint8))
 
-    def view(self, array: NDArray[Any], start: int) -> CardView:
+    def view(self, array: NDArray[Any], start: int) -> GpuView:
         """The array that begins at a byte of it."""
         strides = None if array.flags.c_contiguous else array.strides
-        return CardView(self.address + start, array.shape, array.dtype, strides)
+        return GpuView(self.address + start, array.shape, array.dtype, strides)
 
 
-class CardArena:
+class GpuArena:
     """One stretch of the GPU's memory with nothing mapped on either side, and a second stretch for other arrays."""
 
-    is_card = True
+    on_gpu = True
 
     def __init__(self) -> None:
         with take_turn(START):
-            driver.card()
+            driver.gpu()
             context = ctypes.c_void_p()
             driver.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
             driver.call("cuCtxSetCurrent", context)
@@ -88,17 +88,17 @@ class CardArena:
         self._beside = 0
         self.is_spent = False
 
-    def room(self, nbytes: int, at_end: bool) -> CardStretch:
+    def room(self, nbytes: int, at_end: bool) -> GpuStretch:
         """This many bytes, a multiple of 256, at one of the two edges."""
         self._arena.hold(nbytes)
         self._beside = 0
-        return CardStretch(self._arena.base + (self._arena.capacity - nbytes if at_end else 0), nbytes)
+        return GpuStretch(self._arena.base + (self._arena.capacity - nbytes if at_end else 0), nbytes)
 
-    def beside(self, content: Bytes) -> CardStretch:
+    def beside(self, content: Bytes) -> GpuStretch:
         """Separate memory with this content; it is valid until the next call of `room`."""
         start, self._beside = self._beside, self._beside + -(-len(content) // ALIGNED) * ALIGNED
         self._others.hold(self._beside)
-        made = CardStretch(self._others.base + start, len(content))
+        made = GpuStretch(self._others.base + start, len(content))
         made.write(content)
         return made
 
@@ -149,7 +149,7 @@ def fetch(address: int, array: NDArray[Any]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class CardBlock:
+class GpuBlock:
     """GPU memory that a callable allocated, with poison around it. `held` keeps it alive."""
 
     address: int
@@ -163,7 +163,7 @@ def guarded_size(nbytes: int) -> int:
     return BESIDE_BYTES + -(-nbytes // 4) * 4 + BESIDE_BYTES
 
 
-def poison_block(whole: int, nbytes: int, word: int, words: str, held: object) -> CardBlock:
+def poison_block(whole: int, nbytes: int, word: int, words: str, held: object) -> GpuBlock:
     """Paint memory that begins at `whole`: the callable's block, and the guards around it."""
     inside = -(-nbytes // 4)
     ends = BESIDE_BYTES // 4
@@ -177,10 +177,10 @@ def poison_block(whole: int, nbytes: int, word: int, words: str, held: object) -
         content = ordinary_bytes(nbytes)
         address = ctypes.c_uint64(whole + BESIDE_BYTES)
         driver.call("cuMemcpyHtoD_v2", address, content.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(nbytes))
-    return CardBlock(whole + BESIDE_BYTES, nbytes, words, held)
+    return GpuBlock(whole + BESIDE_BYTES, nbytes, words, held)
 
 
-def find_overwrites(blocks: Sequence[CardBlock], word: int) -> Iterator[Finding]:
+def find_overwrites(blocks: Sequence[GpuBlock], word: int) -> Iterator[Finding]:
     """A finding for each block that was written beside: the poison around it has changed."""
     good = np.full(BESIDE_BYTES // 4, (word + BESIDE) & 0xFFFFFFFF, np.uint32).view(np.uint8)
     for block in blocks:

@@ -1,4 +1,4 @@
-// The allocator of torch on a card under --guard-all: poison in whatever torch asks for, and around it to the byte.
+// The allocator of torch on a GPU under --guard-all: poison in whatever torch asks for, and around it to the byte.
 //
 // torch calls kfuzz_allocate and kfuzz_free (torch.cuda.memory.CUDAPluggableAllocator), also for what an operation asks
 // for within itself, and for C++ that allocates past the dispatcher. What is freed keeps its guards, and poison in its
@@ -36,7 +36,7 @@ struct Driver {
   int (*fetch)(void *, Address, size_t);
   int (*settle)();
   int (*capturing)(Stream, int *);
-  int (*context_of_card)(void **, int);
+  int (*context_of_gpu)(void **, int);
   int (*current)(void **);
   int (*make_current)(void *);
 };
@@ -141,7 +141,7 @@ bool found(void *library, const char *name, F &into) {
 
 extern "C" {
 
-// Ready the driver's functions, and the context that torch will use on this card; the name of what is missing, or null.
+// Ready the driver's functions, and the context that torch will use on this GPU; the name of what is missing, or null.
 // `hears`: whether torch is asked to call kfuzz_lend. Else what is written to freed memory is not looked at.
 const char *kfuzz_guards_open(const char *path, int device, int hears) {
   hears_of_lending = hears;
@@ -153,14 +153,14 @@ const char *kfuzz_guards_open(const char *path, int device, int hears) {
   if (!found(library, "cuMemcpyDtoH_v2", driver.fetch)) return "cuMemcpyDtoH_v2";
   if (!found(library, "cuCtxSynchronize", driver.settle)) return "cuCtxSynchronize";
   if (!found(library, "cuStreamIsCapturing", driver.capturing)) return "cuStreamIsCapturing";
-  if (!found(library, "cuDevicePrimaryCtxRetain", driver.context_of_card)) return "cuDevicePrimaryCtxRetain";
+  if (!found(library, "cuDevicePrimaryCtxRetain", driver.context_of_gpu)) return "cuDevicePrimaryCtxRetain";
   if (!found(library, "cuCtxGetCurrent", driver.current)) return "cuCtxGetCurrent";
   if (!found(library, "cuCtxSetCurrent", driver.make_current)) return "cuCtxSetCurrent";
-  return driver.context_of_card(&context, device) ? "a context" : nullptr;
+  return driver.context_of_gpu(&context, device) ? "a context" : nullptr;
 }
 
 void *kfuzz_allocate(ptrdiff_t bytes, int device, Stream stream) {
-  if (device) throw std::runtime_error("--guard-all: there is no memory but on the first card");
+  if (device) throw std::runtime_error("--guard-all: there is no memory but on the first GPU");
   std::lock_guard<std::mutex> held(lock);
   enter();
   if (is_captured(stream)) throw std::runtime_error("--guard-all: no memory can be had while a graph is captured");
@@ -201,7 +201,7 @@ void kfuzz_guards_begin(uint32_t poison) {
   word = poison;
 }
 
-// Writes to guard zones, each block reported once: how many findings there are in all, -1 where the card fails.
+// Writes to guard zones, each block reported once: how many findings there are in all, -1 where the GPU fails.
 int kfuzz_guards_look(Seen *into, int most) {
   std::lock_guard<std::mutex> held(lock);
   std::vector<Seen> seen;

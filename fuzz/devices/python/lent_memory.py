@@ -44,7 +44,7 @@ class Stretch(Protocol):
 class Memory(Protocol):
     """The memory that holds the lent arrays."""
 
-    is_card: bool
+    on_gpu: bool
     is_spent: bool
     """Whether a kernel has ended the context that later calls in this process need."""
 

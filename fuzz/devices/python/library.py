@@ -40,7 +40,7 @@ class Interpreter(Protocol):
         """Watch the kernels of one call: arrays by their addresses, the poison in what it allocates, its file."""
 
 
-def do_nothing(is_card: bool) -> None:
+def do_nothing(on_gpu: bool) -> None:
     """The probe of a library that works wherever it can be imported."""
 
 

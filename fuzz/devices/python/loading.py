@@ -35,13 +35,13 @@ BESIDE: list[str] = []
 class Modules:
     """The modules made so far, by the path and the text of their files, and the objects of their classes.
 
-    `on_card`: objects move their tensors to the GPU, as torch's modules do.
+    `on_gpu`: objects move their tensors to the GPU, as torch's modules do.
     """
 
-    def __init__(self, on_card: bool = False) -> None:
+    def __init__(self, on_gpu: bool = False) -> None:
         self._made: dict[tuple[Path, str], ModuleType] = {}
         self._objects: dict[tuple[Path, str, str, int, bool], Callable[..., Any]] = {}
-        self._on_card = on_card
+        self._on_gpu = on_gpu
 
     def function(self, job: Job, call: PythonCall) -> Callable[..., Any]:
         """The function that is called; ClaimError, in one line, if the file cannot be run to its end.
@@ -54,7 +54,7 @@ class Modules:
             if len(self._made) >= KEPT_MODULES:
                 self._made.clear()
                 self._objects.clear()
-            self._made[key] = execute_file(job.path, job.source, len(self._made), self._on_card, call.beside)
+            self._made[key] = execute_file(job.path, job.source, len(self._made), self._on_gpu, call.beside)
         search_beside(job.path, call.beside)  # its functions may import, too
         function = getattr(self._made[key], name, None)
         if not callable(function):
@@ -84,14 +84,14 @@ class Modules:
                 raise OtherWeightsError(f"{of.__name__} has {missing}: kfuzz cannot draw its weights")
             if not call.as_made and callable(getattr(made, "eval", None)):
                 made.eval()  # an op knows no mode: dropout drops nothing then, and statistics stay
-            if self._on_card and hasattr(made, "cuda"):
+            if self._on_gpu and hasattr(made, "cuda"):
                 made = made.cuda()
         except (UnsupportedError, OtherWeightsError):
             raise
         except Exception as error:  # whatever its own code raises
             if number:
                 raise OtherWeightsError(f"with drawn weights no {of.__name__} can be made: {words_of(error)}") from None
-            check_has_gpu(error, job.path, self._on_card)
+            check_has_gpu(error, job.path, self._on_gpu)
             at = line_of(error, str(job.path.resolve()))
             where = f"{job.path}:{at}" if at else str(job.path)
             raise ClaimError(f"{where}: no {of.__name__} can be made: {words_of(error)}") from None
@@ -130,14 +130,14 @@ def search_beside(path: Path, more: Sequence[str] = ()) -> None:
         sys.path.insert(0, folder)
 
 
-def check_has_gpu(error: BaseException, path: Path, on_card: bool) -> None:
+def check_has_gpu(error: BaseException, path: Path, on_gpu: bool) -> None:
     """Raise NeedsGpuError if an error of the file says that there is no GPU."""
-    lack = None if on_card else find_lack(error)
+    lack = None if on_gpu else find_lack(error)
     if lack is not None:
         raise NeedsGpuError(f"{path}: {lack.words}") from None
 
 
-def execute_file(path: Path, source: str, number: int, on_card: bool = False, beside: Sequence[str] = ()) -> ModuleType:
+def execute_file(path: Path, source: str, number: int, on_gpu: bool = False, beside: Sequence[str] = ()) -> ModuleType:
     """Run the file as its own module; it can import what is beside it, in the working folder and in these folders."""
     full = path.resolve()
     search_beside(path, beside)
@@ -154,7 +154,7 @@ def execute_file(path: Path, source: str, number: int, on_card: bool = False, be
         raise
     except BaseException as error:
         del sys.modules[module.__name__]
-        check_has_gpu(error, path, on_card)
+        check_has_gpu(error, path, on_gpu)
         at = line_of(error, str(full))
         where = f"{path}:{at}" if at else str(path)
         raise ClaimError(f"{where}: the file cannot be imported: {words_of(error)}") from None

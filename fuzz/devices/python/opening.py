@@ -23,32 +23,32 @@ Opened = TypeVar("Opened")
 
 
 @cache
-def open_lender(name: str, is_card: bool, guard_all: bool = False) -> Lender:
+def open_lender(name: str, on_gpu: bool, guard_all: bool = False) -> Lender:
     """The arrays of a library. `guard_all` is torch's: CuPy's allocations are all guarded anyway."""
     library = libraries()[name]
     lender = library.lender
     assert lender is not None, f"{name} has no arrays of its own"
-    check_installed(library, is_card)
-    opened = attempt(library, lambda: lender(is_card, guard_all))
-    attempt(library, lambda: library.probe(is_card))
+    check_installed(library, on_gpu)
+    opened = attempt(library, lambda: lender(on_gpu, guard_all))
+    attempt(library, lambda: library.probe(on_gpu))
     return opened
 
 
 @cache
-def open_compiler(name: str, is_card: bool) -> Interpreter | None:
+def open_compiler(name: str, on_gpu: bool) -> Interpreter | None:
     """A compiler for another library's arrays: its interpreter, if it has one and there is no GPU."""
     library = libraries()[name]
-    check_installed(library, is_card)
-    attempt(library, lambda: library.probe(is_card))
+    check_installed(library, on_gpu)
+    attempt(library, lambda: library.probe(on_gpu))
     interpreter = library.interpreter
-    return None if is_card or interpreter is None else attempt(library, interpreter)
+    return None if on_gpu or interpreter is None else attempt(library, interpreter)
 
 
-def check_installed(library: PythonLibrary, is_card: bool) -> None:
+def check_installed(library: PythonLibrary, on_gpu: bool) -> None:
     """Raise MissingError if the library is not installed, UnsupportedError if it needs a GPU."""
     if not installed_release(library):
         raise MissingError(f"{library.name} is not installed: {install_line(library.extra)}")
-    if library.needs_gpu and not is_card:
+    if library.needs_gpu and not on_gpu:
         raise UnsupportedError(f"{library.name} needs a GPU: --device gpu, on a machine that has one")
 
 

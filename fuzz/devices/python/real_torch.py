@@ -20,7 +20,7 @@ def check_torch() -> None:
     if importlib.util.find_spec("torch") is None:
         raise DeviceError("--torch: torch is not installed: pip install torch, or leave --torch out")
     try:
-        driver.card()
+        driver.gpu()
         nvidia.find()
     except DeviceError as error:
         raise DeviceError(f"--torch runs extensions on a GPU, by torch itself: {error}") from None

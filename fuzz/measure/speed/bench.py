@@ -25,7 +25,7 @@ from kfuzz.measure.speed.entrant import (
     lend_inputs,
     traffic_of,
 )
-from kfuzz.measure.speed.figures import CardFigures, Heat, beyond_physics
+from kfuzz.measure.speed.figures import GpuFigures, Heat, beyond_physics
 from kfuzz.measure.speed.products import cost_of, products
 from kfuzz.measure.speed.protocol import find_fastest, rotation_of, time_in_turns
 from kfuzz.measure.speed.rivals import rivals
@@ -84,8 +84,8 @@ def race(session: graphs.Session, kernel: Kernel, axes: dict[str, int], against:
     bounds = {tuple(tune.items()): bound_at(kernel, axes, tune) for tune in tunes_at(kernel, axes)}
     first = next(iter(bounds.values()))
     traffic = traffic_of(kernel, first.job)
-    card = CardFigures(session.card.name, session.cache, session.peak)
-    sets = rotation_of(traffic.total, card.cache)
+    gpu = GpuFigures(session.gpu.name, session.cache, session.peak)
+    sets = rotation_of(traffic.total, gpu.cache)
     try:
         clock = ClearingClock(session)
         choose_rows(kernel, first.job, 0)
@@ -100,7 +100,7 @@ def race(session: graphs.Session, kernel: Kernel, axes: dict[str, int], against:
     except (ClaimError, OutOfMemory) as error:
         return Heat(axes, traffic, (), (), (), {kernel.name: str(error)})
     own, others, held = recorded[0], recorded[1 : 1 + len(beside)], recorded[1 + len(beside) :]
-    reason = reason or beyond_physics(own, traffic, card, sets * traffic.total)
+    reason = reason or beyond_physics(own, traffic, gpu, sets * traffic.total)
     refused = {kernel.name: reason} if reason else {}
     of_role, element = shapes(kernel, axes), first.job.buffers[0].element
     return Heat(

@@ -17,7 +17,7 @@ from kfuzz.devices import ClaimError, DeviceError, PythonCall, is_host, is_pytho
 from kfuzz.devices.gpu import graphs, hosting
 from kfuzz.devices.memory.layout import POISONS
 from kfuzz.devices.python.call_values import arguments, describe_misfit, results
-from kfuzz.devices.python.gpu_memory import CardView
+from kfuzz.devices.python.gpu_memory import GpuView
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.devices.python.loading import Modules
 from kfuzz.devices.python.opening import open_lender
@@ -69,7 +69,7 @@ class HostFunction:
                 f"{job.path}: it allocates in every call, between guards of kfuzz's own, and has no times: "
                 "claim the kernel that it launches, or call it from Python"
             )
-        self._library = hosting.HostLibrary(job, hosting.compile_library(job, session.card.architecture))
+        self._library = hosting.HostLibrary(job, hosting.compile_library(job, session.gpu.architecture))
         self._library.library.kfuzz_begin(ctypes.c_uint32(POISONS[0]))
 
     def contestant(self, tune: Mapping[str, int]) -> Contestant:
@@ -109,7 +109,7 @@ class CalledFunction:
             raise ClaimError(f"{job.path}: it works on {untimed}, and has no times on a GPU")
         self._entry = entry
         self._lender = open_lender(entry.library, True)
-        self._function = Modules(on_card=True).function(job, entry)
+        self._function = Modules(on_gpu=True).function(job, entry)
         self._call_arguments = [self._lend(held) for held in arrays.sets]
         self._answers: deque[object] = deque(maxlen=len(arrays.sets))
         self._call(self._call_arguments[0])  # afterwards everything is compiled
@@ -170,6 +170,6 @@ class CalledFunction:
         values: dict[str, object] = dict(zip(self._entry.declared, step.args, strict=True))
         for buffer in self.arrays.bound.job.buffers:
             if buffer.name in values:
-                view = CardView(held[buffer.name].address, buffer.shape, buffer.element.dtype, None)
+                view = GpuView(held[buffer.name].address, buffer.shape, buffer.element.dtype, None)
                 values[buffer.name] = self._lender.lend(view, buffer.element)
         return arguments(self._entry, values)

@@ -29,7 +29,7 @@ class CopyKernels:
         self._stream = session.stream
         entries = tuple(entry_of(shape) for shape in SHAPES)
         text = TEXT.read_text(encoding="utf-8")
-        self._code = machine_code.compile_kernel(TEXT, text, (), entries, session.card.architecture)
+        self._code = machine_code.compile_kernel(TEXT, text, (), entries, session.gpu.architecture)
         self._module = graphs.LoadedFunctions(self._code.image)
 
     def enqueue(self, shape: CopyShape, to: int, source: int, vectors: int) -> None:

@@ -112,9 +112,7 @@ class Entrant:
     def __init__(self, session: graphs.Session, arrays: Rotation) -> None:
         self._session, self.arrays = session, arrays
         job = arrays.bound.job
-        self._code = machine_code.compile_kernel(
-            job.path, job.source, job.flags, job.entries, session.card.architecture
-        )
+        self._code = machine_code.compile_kernel(job.path, job.source, job.flags, job.entries, session.gpu.architecture)
         self._module = graphs.LoadedFunctions(self._code.image)
         self._room = graphs.DeviceBytes(PACKED)
         self._arguments = [[self._pack_step(step, one) for step in job.steps] for one in arrays.sets]

@@ -68,7 +68,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class CardFigures:
+class GpuFigures:
     """A GPU by its data sheet: bytes of second-level cache, and bytes a second through the pins of its memory."""
 
     name: str
@@ -132,18 +132,18 @@ def describe_rank(one: Recording, others: Sequence[Recording]) -> str:
     return f"{'ahead of' if one.median < best.median else 'behind'} {best.name} by {longer:.0%}"
 
 
-def beyond_physics(one: Recording, traffic: Traffic, card: CardFigures, rotation: int) -> str:
+def beyond_physics(one: Recording, traffic: Traffic, gpu: GpuFigures, rotation: int) -> str:
     """Why no GPU can have done this work in this time; empty if one can.
 
     All that a rotation of buffers moves passes the memory's pins, except at most what the cache holds.
     """
     launches = max(1, rotation // max(traffic.total, 1))
-    least = max(0.0, launches * traffic.total - card.cache) / launches / card.peak
+    least = max(0.0, launches * traffic.total - gpu.cache) / launches / gpu.peak
     if one.median * (1 + one.spread) >= least:
         return ""
     return (
         f"faster than physics: {one.median * 1e6:.1f} us for {traffic.total / 1e6:.1f} MB, and the memory of a "
-        f"{card.name} moves {card.peak / 1e12:.2f} TB/s: it skips work, or has kept an answer"
+        f"{gpu.name} moves {gpu.peak / 1e12:.2f} TB/s: it skips work, or has kept an answer"
     )
 
 

@@ -40,7 +40,7 @@ def cost_of(op: str, shapes: Shapes, element: Element, session: graphs.Session) 
     if op not in OPERATIONS:
         return ProductCost()
     operations = OPERATIONS[op](shapes)
-    a_clock = A_CLOCK.get(session.card.capability, {}).get(element, 0)
+    a_clock = A_CLOCK.get(session.gpu.capability, {}).get(element, 0)
     return ProductCost(operations, operations / (a_clock * session.clocks) if a_clock else 0.0)
 
 

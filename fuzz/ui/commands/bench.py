@@ -110,7 +110,7 @@ def bench(
                 click.echo(f"{kernel.name}: {error}", err=True)
                 continue
             every.append(latest)
-            click.echo(f"\n{latest.kernel} on the {driver.card().name}", err=json_file == STDOUT)
+            click.echo(f"\n{latest.kernel} on the {driver.gpu().name}", err=json_file == STDOUT)
             refusal = [f"no figure: {latest.refused}"] if latest.refused else []
             for line in refusal or [*timing.table(latest), "", *timing.bars(latest)]:
                 click.echo(line, err=json_file == STDOUT)
@@ -121,7 +121,7 @@ def bench(
     for line in timing.compare_figures(every, earlier) if compare else []:
         click.echo(line, err=json_file == STDOUT)
     if json_file:
-        write(json_file, timing.as_document(every, driver.card().name, versions()))
+        write(json_file, timing.as_document(every, driver.gpu().name, versions()))
     if any(one.refused or not all(race.kernels for race in one.races) for one in every):
         ctx.exit(FOUND)
     if kernels.faults or troubles:
@@ -149,7 +149,7 @@ def read_earlier(path: Path) -> timing.Earlier:
 def versions() -> dict[str, str]:
     """The versions of the software that made the figures."""
     found = {
-        "cuda": ".".join(map(str, driver.card().driver_cuda)),
+        "cuda": ".".join(map(str, driver.gpu().driver_cuda)),
         "nvcc": ".".join(map(str, nvidia.release(nvidia.find()))),
     }
     for name in LIBRARIES:

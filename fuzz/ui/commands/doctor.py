@@ -110,7 +110,7 @@ def tools() -> Iterator[Check]:
     """Compilers, driver and sanitizer."""
     yield ask("c++", host_compiler.find)
     yield ask("nvcc", toolkit)
-    yield ask("driver", card)
+    yield ask("driver", gpu)
     yield ask("compute-sanitizer", nvidia.find_sanitizer)
 
 
@@ -120,8 +120,8 @@ def toolkit() -> str:
     return f"{found} (CUDA {major}.{minor}, up to {nvidia.architectures(found)[-1]})"
 
 
-def card() -> str:
-    found = driver.card()
+def gpu() -> str:
+    found = driver.gpu()
     major, minor = found.driver_cuda
     return f"CUDA {major}.{minor}, {found.name}, {found.architecture}"
 
@@ -172,5 +172,5 @@ def provenance(device: str) -> dict[str, str]:
     built_by = host_compiler.find()
     if device == "gpu":
         built_by = next(line for line in nvidia.version(nvidia.find()).splitlines() if "release" in line)
-    where = card() if device == "gpu" else f"{platform.processor() or platform.machine()}, {platform.libc_ver()[1]}"
+    where = gpu() if device == "gpu" else f"{platform.processor() or platform.machine()}, {platform.libc_ver()[1]}"
     return {"device": device, "on": where, "compiler": built_by, "day": date.today().isoformat()}

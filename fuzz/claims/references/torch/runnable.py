@@ -29,7 +29,7 @@ from kfuzz.claims.references.torch.triton_references import run_in_torch
 from kfuzz.claims.references.torch.weights import SETS, Chosen, drawn, states_of
 from kfuzz.common.text.cuda_in_python import builds_cuda
 from kfuzz.devices.python.loading import execute_file
-from kfuzz.devices.python.torch.without_gpu import on_a_card
+from kfuzz.devices.python.torch.without_gpu import as_on_gpu
 
 ROLES = ("weights", "drawn_weights")
 """The name of the input that says which weights a reference has; the second if it has an input of the first name."""
@@ -60,7 +60,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
     torch.max_pool1d = pool_by_two_axes
     keep_whole()
     path, source = Path(asked["path"]), asked["source"]
-    context = partial(on_a_card, path) if builds_cuda(source) or asked.get("task") else nullcontext
+    context = partial(as_on_gpu, path) if builds_cuda(source) or asked.get("task") else nullcontext
     if asked.get("task"):
         sys.path.extend(folders_of(asked["task"], path.parent))
     with context():  # its inputs may be on a GPU

@@ -22,7 +22,7 @@ class PoisonedMemory:
 
     def __init__(self, word: int) -> None:
         self.word = word
-        self.blocks: list[gpu_memory.CardBlock] = []
+        self.blocks: list[gpu_memory.GpuBlock] = []
 
     def allocate(self, nbytes: int) -> Any:  # noqa: ANN401  a pointer of CuPy's
         """Memory for CuPy."""
@@ -70,12 +70,12 @@ class CupyArrays:
             yield made.ptr
 
 
-def lender(is_card: bool, guard_all: bool) -> CupyArrays:
+def lender(on_gpu: bool, guard_all: bool) -> CupyArrays:
     """CuPy's arrays, which lie in a GPU's memory."""
     return CupyArrays()
 
 
-def probe(is_card: bool) -> None:
+def probe(on_gpu: bool) -> None:
     """Compile and run one kernel."""
     (cupy.zeros(1) + 1).get()
 

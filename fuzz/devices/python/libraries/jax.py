@@ -54,11 +54,11 @@ class JaxArrays:
         """None: kfuzz cannot see JAX's streams."""
 
 
-def lender(is_card: bool, guard_all: bool) -> JaxArrays:
+def lender(on_gpu: bool, guard_all: bool) -> JaxArrays:
     """JAX on the first GPU, or on the CPU."""
-    if is_card:
+    if on_gpu:
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # other processes need GPU memory too
-    made = JaxArrays("cuda" if is_card else "cpu")
+    made = JaxArrays("cuda" if on_gpu else "cpu")
     try:
         jax.devices()
     except RuntimeError as error:
@@ -66,7 +66,7 @@ def lender(is_card: bool, guard_all: bool) -> JaxArrays:
     return made
 
 
-def probe(is_card: bool) -> None:
+def probe(on_gpu: bool) -> None:
     """Add two arrays."""
     np.asarray(jnp.zeros(1) + 1)
 

@@ -52,7 +52,7 @@ class NumbaArrays:
         """None: each launch names its own stream, and there is no current one."""
 
 
-def lender(is_card: bool, guard_all: bool) -> NumbaArrays:
+def lender(on_gpu: bool, guard_all: bool) -> NumbaArrays:
     """Numba's device arrays, which lie in a GPU's memory."""
     return NumbaArrays()
 
@@ -62,7 +62,7 @@ def store_one(array: Any) -> None:  # noqa: ANN401  an array of Numba's
     array[0] = 1
 
 
-def probe(is_card: bool) -> None:
+def probe(on_gpu: bool) -> None:
     """Compile and run one kernel."""
     array = cuda.device_array(1, np.float32)
     cuda.jit(store_one)[1, 1](array)

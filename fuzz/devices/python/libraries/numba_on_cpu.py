@@ -5,7 +5,7 @@ from kfuzz.devices.python.library import Arithmetic, PythonLibrary, import_late
 numba = import_late("numba")
 
 
-def probe(is_card: bool) -> None:
+def probe(on_gpu: bool) -> None:
     """Compile a function and call it."""
     numba.njit(lambda: 1)()
 

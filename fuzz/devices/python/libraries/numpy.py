@@ -108,9 +108,9 @@ def type_of(element: Element) -> np.dtype[Any]:
     return found
 
 
-def lender(is_card: bool, guard_all: bool) -> NumpyArrays:
+def lender(on_gpu: bool, guard_all: bool) -> NumpyArrays:
     """numpy, whose arrays lie in the host's memory."""
-    assert not is_card
+    assert not on_gpu
     return NumpyArrays()
 
 

@@ -12,10 +12,10 @@ ERF_OF_GELU = 6.83e-7
 """docs/numerics.md#torch-on-a-cpu: the largest absolute error of the polynomial that torch's CPU gelu has for erf."""
 
 
-def lender(is_card: bool, guard_all: bool) -> Lender:
+def lender(on_gpu: bool, guard_all: bool) -> Lender:
     """Tensors on the first GPU, or on the CPU."""
     module = guards if guard_all else arrays
-    made: Lender = module.lender(is_card)
+    made: Lender = module.lender(on_gpu)
     return made
 
 

@@ -51,7 +51,7 @@ class PoisonedTensors(UncompiledMode):
         super().__init__()
         self.word, self._allocate = word, allocate
         self.in_host: list[PoisonedBlock] = []
-        self.on_card: list[gpu_memory.CardBlock] = []
+        self.on_gpu: list[gpu_memory.GpuBlock] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
         """Run an operation; replace memory without content by kfuzz's."""
@@ -62,27 +62,27 @@ class PoisonedTensors(UncompiledMode):
         if not 0 < nbytes <= MOST_BYTES or out.dtype not in OF_TYPE:
             return out
         words = f"a tensor of shape {list(out.shape)}"
-        whole = self._card_memory(nbytes, words) if out.device.type == "cuda" else self._host_memory(nbytes, words)
+        whole = self._memory_of_gpu(nbytes, words) if out.device.type == "cuda" else self._host_memory(nbytes, words)
         return torch.as_strided(whole.view(out.dtype), out.shape, out.stride())
 
     def _host_memory(self, nbytes: int, words: str) -> Any:  # noqa: ANN401  a tensor of bytes
         self.in_host.append(allocate_block(nbytes, self.word, words))
         return torch.from_numpy(self.in_host[-1].body)
 
-    def _card_memory(self, nbytes: int, words: str) -> Any:  # noqa: ANN401  a tensor of bytes
+    def _memory_of_gpu(self, nbytes: int, words: str) -> Any:  # noqa: ANN401  a tensor of bytes
         address = self._allocate(nbytes, f"{words} that the callable allocates") if self._allocate else None
         if address is not None:
-            self.on_card.append(gpu_memory.poison_block(address - BESIDE_BYTES, nbytes, self.word, words, None))
-            view = gpu_memory.CardView(address, (nbytes,), np.dtype(np.uint8), None)
+            self.on_gpu.append(gpu_memory.poison_block(address - BESIDE_BYTES, nbytes, self.word, words, None))
+            view = gpu_memory.GpuView(address, (nbytes,), np.dtype(np.uint8), None)
             return torch.as_tensor(SignedView(view), device="cuda")
         held = torch.empty(gpu_memory.guarded_size(nbytes), dtype=torch.uint8, device="cuda")
-        self.on_card.append(gpu_memory.poison_block(held.data_ptr(), nbytes, self.word, words, held))
+        self.on_gpu.append(gpu_memory.poison_block(held.data_ptr(), nbytes, self.word, words, held))
         return held[BESIDE_BYTES : BESIDE_BYTES + nbytes]
 
     def findings(self) -> Iterator[Finding]:
         """The writes beside these tensors."""
         yield from find_overwrites(self.in_host, self.word)
-        yield from gpu_memory.find_overwrites(self.on_card, self.word)
+        yield from gpu_memory.find_overwrites(self.on_gpu, self.word)
 
 
 class TorchTensors:
@@ -94,7 +94,7 @@ class TorchTensors:
 
     def lend(self, memory: LentArray, element: Element) -> object:
         """A tensor over the memory."""
-        if isinstance(memory, gpu_memory.CardView):
+        if isinstance(memory, gpu_memory.GpuView):
             tensor = torch.as_tensor(SignedView(memory), device="cuda")
             return tensor.view(TYPES.get(element, tensor.dtype))
         assert memory.host is not None
@@ -169,7 +169,7 @@ def poison_tensors(word: int, allocate: Allocate | None = None) -> Iterator[Pois
 class SignedView:
     """An array on the GPU as torch reads it: its only unsigned integers are bytes."""
 
-    def __init__(self, memory: gpu_memory.CardView) -> None:
+    def __init__(self, memory: gpu_memory.GpuView) -> None:
         said = memory.__cuda_array_interface__
         self.__cuda_array_interface__ = {**said, "typestr": str(said["typestr"]).replace("u", "i")}
 
@@ -183,14 +183,14 @@ def use_own_stream() -> Iterator[int]:
 
 
 @functools.cache
-def lender(is_card: bool) -> TorchTensors:
+def lender(on_gpu: bool) -> TorchTensors:
     """Tensors on the first GPU, or on the CPU."""
-    if is_card:
-        check_card()
-    return TorchTensors("cuda" if is_card else "cpu", poison_tensors)
+    if on_gpu:
+        check_gpu()
+    return TorchTensors("cuda" if on_gpu else "cpu", poison_tensors)
 
 
-def check_card() -> None:
+def check_gpu() -> None:
     """Raise UnsupportedError if torch cannot use a GPU."""
     if not torch.cuda.is_available():
         raise UnsupportedError(f"torch {torch.__version__} sees no GPU; use --device cpu")

@@ -21,12 +21,12 @@ from kfuzz.devices.python.extensions import CALLS, RefusedByExtensionError
 from kfuzz.devices.python.torch.inline_extensions import Address, load, load_inline
 from kfuzz.devices.python.torch.packed import scaled_mm
 
-CARD = torch.device("cuda", 0)
-WANTS_A_CARD = re.compile(r"cuda|nvidia|not implemented for", re.IGNORECASE)
+GPU = torch.device("cuda", 0)
+NEEDS_GPU = re.compile(r"cuda|nvidia|not implemented for", re.IGNORECASE)
 """torch's words where it needs a GPU; this is not the callable's fault."""
 
 
-class OnACard(TorchFunctionMode):  # type: ignore[misc]  # torch is not there where types are checked
+class OnGpu(TorchFunctionMode):  # type: ignore[misc]  # torch is not there where types are checked
     """Presents the host's tensors as those of a GPU: queries say so, and a request for a GPU gets the host."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
@@ -48,7 +48,7 @@ def data_ptr(tensor: Any) -> int:  # noqa: ANN401  a tensor
 ANSWERS: dict[object, Callable[..., object]] = {
     torch.Tensor.is_cuda.__get__: lambda tensor: True,
     torch.Tensor.is_cpu.__get__: lambda tensor: False,
-    torch.Tensor.device.__get__: lambda tensor: CARD,
+    torch.Tensor.device.__get__: lambda tensor: GPU,
     torch.Tensor.get_device: lambda tensor: 0,
     torch.Tensor.cuda: lambda tensor, *_: tensor,
     torch.Tensor.cpu: lambda tensor, *_: tensor.clone(),
@@ -74,7 +74,7 @@ class DoneAtOnce:
 
     cuda_stream = 0
     stream_id = 0
-    device = CARD
+    device = GPU
 
     def __init__(self, *_: object, **__: object) -> None:
         """Ignore all options."""
@@ -104,7 +104,7 @@ def run_eagerly(model: Callable[..., object] | None = None, **_: object) -> obje
     return model if model is not None else run_eagerly
 
 
-class CardProperties:
+class GpuProperties:
     """The properties of a GPU in Python: one of 132 multiprocessors, like an H200."""
 
     name, major, minor = "cpu device", 9, 0
@@ -116,11 +116,11 @@ class CardProperties:
 
     def __getattr__(self, name: str) -> None:
         if not name.startswith("__"):
-            refuse_card()
+            refuse_gpu()
         raise AttributeError(name)
 
 
-def refuse_card(*_: object, **__: object) -> None:
+def refuse_gpu(*_: object, **__: object) -> None:
     """Refuse whatever else needs a GPU."""
     CALLS.trouble = UnsupportedError("torch.cuda is asked for what the cpu device does not have; use --device gpu")
     raise CALLS.trouble
@@ -139,13 +139,13 @@ CUDA: dict[str, object] = {
     "device_count": lambda: 1,
     "current_device": lambda: 0,
     "get_device_capability": lambda *_: (9, 0),
-    "get_device_name": lambda *_: CardProperties.name,
-    "get_device_properties": lambda *_: CardProperties(),
+    "get_device_name": lambda *_: GpuProperties.name,
+    "get_device_properties": lambda *_: GpuProperties(),
     "is_initialized": lambda: True,
     "is_bf16_supported": lambda *_, **__: True,
     "is_current_stream_capturing": lambda: False,
     "get_arch_list": lambda: ["sm_90"],
-    "mem_get_info": lambda *_: (CardProperties.total_memory, CardProperties.total_memory),
+    "mem_get_info": lambda *_: (GpuProperties.total_memory, GpuProperties.total_memory),
     **{name: lambda *_: 0 for name in ("memory_allocated", "max_memory_allocated", "memory_reserved",
                                        "max_memory_reserved")},
     "current_stream": DoneAtOnce,
@@ -155,14 +155,14 @@ CUDA: dict[str, object] = {
     "stream": nullcontext,
     "device": nullcontext,
     "device_of": nullcontext,
-    "_lazy_init": refuse_card,
+    "_lazy_init": refuse_gpu,
     **{name: silent(name) for name in ("init", "synchronize", "empty_cache", "set_device", "set_stream", "manual_seed",
                                        "manual_seed_all", "reset_peak_memory_stats")},
 }  # fmt: skip
 
 
 @contextmanager
-def on_a_card(path: Path) -> Iterator[None]:
+def as_on_gpu(path: Path) -> Iterator[None]:
     """Make torch act as if there were a GPU, whose CUDA the cpu device runs."""
     loaders = {"load_inline": functools.partial(load_inline, path), "load": functools.partial(load, path)}
     defaults = {"set_default_device": silent("set_default_device"), "compile": run_eagerly}
@@ -170,7 +170,7 @@ def on_a_card(path: Path) -> Iterator[None]:
         replace_names(torch.cuda, CUDA),
         replace_names(cpp_extension, loaders),
         replace_names(torch, defaults),
-        OnACard(),
+        OnGpu(),
     ):
         yield
 
@@ -186,18 +186,18 @@ def replace_names(module: ModuleType, names: Mapping[str, object]) -> Iterator[N
         vars(module).update(own)
 
 
-def call_on_a_card(function: Callable[..., Any], path: Path) -> Callable[..., Any]:
+def call_as_on_gpu(function: Callable[..., Any], path: Path) -> Callable[..., Any]:
     """A callable that runs so; raises what its extensions could not do, even if the callable caught it."""
 
     def called(*args: object, **named: object) -> object:
         CALLS.file = path
         try:
-            with on_a_card(path):
+            with as_on_gpu(path):
                 return function(*args, **named)
         except (RuntimeError, AssertionError, NotImplementedError) as error:  # torch raises one of these without a GPU
             frame = traceback.extract_tb(error.__traceback__)[-1]
             is_refusal = isinstance(error, RefusedByExtensionError)
-            if not is_refusal and WANTS_A_CARD.search(str(error)) and frame.filename != str(path.resolve()):
+            if not is_refusal and NEEDS_GPU.search(str(error)) and frame.filename != str(path.resolve()):
                 CALLS.trouble = UnsupportedError(
                     f"{path}: without a GPU torch says: {' '.join(str(error).split())[:200]}"
                 )

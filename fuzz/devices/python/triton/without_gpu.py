@@ -30,7 +30,7 @@ PROPERTIES = {
 CAPABILITY = 90
 
 
-class DriverOfNoCard(DriverBase):  # type: ignore[misc]  # triton is not there where types are checked
+class DriverWithoutGpu(DriverBase):  # type: ignore[misc]  # triton is not there where types are checked
     """Answers as the driver of an H200."""
 
     utils = SimpleNamespace(get_device_properties=lambda *_: dict(PROPERTIES))
@@ -90,7 +90,7 @@ class CompiledKernel:
 
 def install() -> None:
     """Replace what a missing GPU leaves unanswered."""
-    driver.set_active(DriverOfNoCard())
+    driver.set_active(DriverWithoutGpu())
     autotuner.Autotuner._bench = rank_config
     convert, run = interpreter._implicit_cvt, interpreter.InterpretedFunction.run
 

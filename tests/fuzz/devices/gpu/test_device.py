@@ -5,7 +5,7 @@ import pytest
 from kfuzz.campaign.device import open_device
 from kfuzz.devices import Circumstances, DeviceError, Finding, Outcome, Run
 from kfuzz.devices.gpu.device import why_not
-from kfuzz.devices.gpu.driver import Card
+from kfuzz.devices.gpu.driver import Gpu
 from kfuzz.devices.gpu.nvidia import check_release
 from kfuzz.devices.worker.confirming import LOOKS, confirm
 
@@ -17,19 +17,19 @@ FAULTS = Outcome(findings=(Finding("illegal-address", "launch 0 (k): an access o
 RUNS = Outcome(runs=(RUN, RUN))
 
 
-def test_a_machine_without_a_card_says_in_one_line_what_to_do() -> None:
+def test_a_machine_without_a_gpu_says_in_one_line_what_to_do() -> None:
     reason = why_not()
     if reason is None:
-        pytest.skip("this machine has a card")
+        pytest.skip("this machine has a GPU")
     assert "\n" not in reason
     assert any(word in reason for word in ("install", "update", "check", "set CUDA_HOME"))
 
 
 def test_a_driver_older_than_the_toolkit_is_named_with_both_versions() -> None:
     with pytest.raises(DeviceError, match=r"the driver runs CUDA 12\.4 and /opt/nvcc is 13\.0: update the driver"):
-        check_release(Card("a card", (9, 0), (12, 4)), "/opt/nvcc", (13, 0))
-    check_release(Card("a card", (9, 0), (13, 0)), "/opt/nvcc", (13, 1))
-    assert Card("a card", (12, 1), (13, 0)).architecture == "sm_121"
+        check_release(Gpu("a GPU", (9, 0), (12, 4)), "/opt/nvcc", (13, 0))
+    check_release(Gpu("a GPU", (9, 0), (13, 0)), "/opt/nvcc", (13, 1))
+    assert Gpu("a GPU", (12, 1), (13, 0)).architecture == "sm_121"
 
 
 def looks_at(*outcomes: Outcome) -> tuple[list[tuple[str, str]], int]:

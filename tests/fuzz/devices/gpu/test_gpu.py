@@ -63,7 +63,7 @@ def text_of(trial: Trial) -> str:
     return "; ".join(f"{one.kind}: {one.message}" for one in trial.defects) + f" [{trial.case}, {dict(trial.tune)}]"
 
 
-def test_a_launch_in_clusters_is_one_on_the_card_too(gpu: GpuDevice) -> None:
+def test_a_launch_in_clusters_is_one_on_the_gpu_too(gpu: GpuDevice) -> None:
     job = of_planted("clusters", "where_it_is", {"y": "i32[48]"}, block=1)
     step = replace(job.steps[0], grid=(2, 3, 1), cluster=(1, 3, 1))
     outcome = gpu.run(replace(job, steps=(step,)), Probe(runs=2, seed=0))
@@ -72,12 +72,12 @@ def test_a_launch_in_clusters_is_one_on_the_card_too(gpu: GpuDevice) -> None:
         assert got[block, x].tolist() == [1, 3, 0, block, block, block, 100 * block, 1]
 
 
-def test_a_cooperative_launch_is_one_on_the_card_too(gpu: GpuDevice) -> None:
+def test_a_cooperative_launch_is_one_on_the_gpu_too(gpu: GpuDevice) -> None:
     for seed in range(8):
         assert not gpu.run(of_program(program("grid_rounds"), False, 64, seed), Probe(runs=2, seed=seed)).findings
 
 
-def test_a_cooperative_launch_of_more_blocks_than_the_card_runs_is_no_finding(gpu: GpuDevice) -> None:
+def test_a_cooperative_launch_of_more_blocks_than_the_gpu_runs_is_no_finding(gpu: GpuDevice) -> None:
     job = of_program(program("grid_rounds"), False, 64, 0)
     step = replace(job.steps[0], grid=(100_000, 1, 1))
     with pytest.raises(ClaimError, match=r"a cooperative launch of 100000 blocks; this .* runs [0-9]+ of them at once"):
@@ -166,7 +166,7 @@ def test_global_variables_start_afresh_in_every_run(gpu: GpuDevice) -> None:
         assert all(run.outputs["y"][0] == -3 + 1 for run in outcome.runs)
 
 
-def test_shared_memory_beyond_48_kilobytes_is_opted_in_up_to_the_cards_limit(gpu: GpuDevice) -> None:
+def test_shared_memory_beyond_48_kilobytes_is_opted_in_up_to_the_gpus_limit(gpu: GpuDevice) -> None:
     assert gpu.run(planted("copies", shared=60_000), Probe()).findings == ()
     with pytest.raises(ClaimError, match="1000000 bytes of dynamic"):
         gpu.run(planted("copies", shared=1_000_000), Probe())
@@ -203,7 +203,7 @@ def test_the_sanitizer_names_line_thread_and_element(gpu: GpuDevice) -> None:
 
 
 def test_jobs_that_are_asked_for_together_come_to_what_each_comes_to_alone(gpu: GpuDevice) -> None:
-    """Eight are given to the card at once where their kernel has run; what ends the context is put down to its job."""
+    """Eight are given to the GPU at once where their kernel has run; what ends the context is put down to its job."""
     entries = ("copies", "writes_after", "doubles_its_input", "reads_unwritten_shared", "traps", "hangs")
     every = planted(*entries)
     one_of_each = {step.entry: replace(every, steps=(step,)) for step in every.steps}

@@ -188,27 +188,27 @@ def test_without_nvcc_the_error_says_what_to_install(monkeypatch: pytest.MonkeyP
         nvidia.find(default=tmp_path)
 
 
-def cards() -> list[str]:
-    """The cards that matter, and the newest that this nvcc knows."""
+def gpus() -> list[str]:
+    """The GPUs that matter, and the newest that this nvcc knows."""
     known = () if missing_nvcc() else nvidia.architectures(nvidia.find())
     return [*dict.fromkeys([name for name in ("sm_75", "sm_80", "sm_90") if name in known] + [*known[-1:]])]
 
 
 NEEDS = {
-    r"__reduce_\w+_sync": lambda card: card >= 80,
-    r"mma\.sync\S*e[45]m[23]": lambda card: card >= 89,
-    r"mbarrier|barrier_init|cp_?\.?async_?\.?bulk": lambda card: card >= 90,
-    r"wgmma": lambda card: card == 90,
+    r"__reduce_\w+_sync": lambda gpu: gpu >= 80,
+    r"mma\.sync\S*e[45]m[23]": lambda gpu: gpu >= 89,
+    r"mbarrier|barrier_init|cp_?\.?async_?\.?bulk": lambda gpu: gpu >= 90,
+    r"wgmma": lambda gpu: gpu == 90,
 }
-"""The cards that have what a kernel's text asks for, by the numbers in their names."""
+"""The GPUs that have what a kernel's text asks for, by the numbers in their names."""
 
 
 def targets_of(kernel: Kernel) -> list[str]:
-    """The cards among `cards` that a kernel is for."""
+    """The GPUs among `gpus` that a kernel is for."""
     texts = (kernel.source, *machine_code.included_texts(kernel.path, kernel.source, kernel.flags))
     needs = [has for word, has in NEEDS.items() if any(re.search(word, text) for text in texts)]
-    needs += [lambda card: card >= 90] if any(launch.cluster for launch in kernel.launches) else []
-    return [name for name in cards() if all(has(int(name.removeprefix("sm_"))) for has in needs)]
+    needs += [lambda gpu: gpu >= 90] if any(launch.cluster for launch in kernel.launches) else []
+    return [name for name in gpus() if all(has(int(name.removeprefix("sm_"))) for has in needs)]
 
 
 def in_namespace(name: str, entry: Entry) -> Entry:
@@ -227,15 +227,15 @@ def together(kernels: Sequence[Kernel]) -> tuple[str, tuple[Entry, ...]]:
     return "\n".join([*system, *spaces]), entries
 
 
-def by_flags(card: str, every: bool = True) -> list[list[Kernel]]:
-    """Every kernel for a card, with those that are compiled alike; none with headers of its own, which are read but
-    once, and none for one generation of cards alone.
+def by_flags(gpu: str, every: bool = True) -> list[list[Kernel]]:
+    """Every kernel for a GPU, with those that are compiled alike; none with headers of its own, which are read but
+    once, and none for one generation of GPUs alone.
 
     Or one of each family.
     """
     groups: dict[tuple[str, ...], list[Kernel]] = {}
     for kernel in (one for one in every_kernel() if '#include "' not in one.source):
-        if (every or kernel.name in ONE_A_FAMILY) and card in targets_of(kernel) and "wgmma" not in kernel.source:
+        if (every or kernel.name in ONE_A_FAMILY) and gpu in targets_of(kernel) and "wgmma" not in kernel.source:
             groups.setdefault(kernel.flags, []).append(kernel)
     return list(groups.values())
 
@@ -243,11 +243,11 @@ def by_flags(card: str, every: bool = True) -> list[list[Kernel]]:
 @needs_nvcc
 @pytest.mark.parametrize(
     ("architecture", "every"),
-    [("sm_75", False), *(pytest.param(card, True, marks=pytest.mark.soak) for card in cards())],
+    [("sm_75", False), *(pytest.param(gpu, True, marks=pytest.mark.soak) for gpu in gpus())],
 )
-def test_every_kernel_compiles_for_cards_old_and_new(architecture: str, every: bool) -> None:
+def test_every_kernel_compiles_for_gpus_old_and_new(architecture: str, every: bool) -> None:
     """From the user's own cache: 7 s of nvcc for every kernel the first time, and again only after a change."""
-    if architecture not in cards():
+    if architecture not in gpus():
         pytest.skip(f"this nvcc does not know {architecture}")
     for kernels in by_flags(architecture, every):
         source, entries = together(kernels)
@@ -274,22 +274,22 @@ def words_of_nvcc(
 @needs_nvcc
 @pytest.mark.soak
 def test_nvcc_warns_of_no_kernel(tmp_path: Path) -> None:
-    newest = cards()[-1]
+    newest = gpus()[-1]
     for kernels in by_flags(newest):
         assert words_of_nvcc(*together(kernels), kernels[0].flags, [newest], tmp_path) == ""
     unused = "__global__ void k() { int never_used; }"
-    assert "never_used" in words_of_nvcc(unused, ["k"], (), cards()[-1:], tmp_path)
+    assert "never_used" in words_of_nvcc(unused, ["k"], (), gpus()[-1:], tmp_path)
 
 
 @needs_nvcc
 @pytest.mark.soak
 @pytest.mark.parametrize("kernel", [pytest.param(kernel, id=kernel.name) for kernel in every_kernel()])
-def test_each_kernel_compiles_alone_for_every_card(kernel: Kernel, tmp_path: Path) -> None:
-    """As it stands, with no other's headers before it. Some cards have too few threads for as many blocks as a kernel
+def test_each_kernel_compiles_alone_for_every_gpu(kernel: Kernel, tmp_path: Path) -> None:
+    """As it stands, with no other's headers before it. Some GPUs have too few threads for as many blocks as a kernel
     asks for, which the assembler says, and then asks for none.
     """
     texts = machine_code.included_texts(kernel.path, kernel.source, kernel.flags)
-    targets = [nvidia.target_of(card, kernel.source, *texts) for card in targets_of(kernel)]
+    targets = [nvidia.target_of(gpu, kernel.source, *texts) for gpu in targets_of(kernel)]
     assert targets
     flags = (f"-I{kernel.path.parent}", *kernel.flags)
     said = words_of_nvcc(kernel.source, kernel.entries, flags, targets, tmp_path).splitlines()
@@ -321,7 +321,7 @@ def test_a_library_of_host_functions_is_unloaded_with_all_that_it_keeps() -> Non
 
 @pytest.mark.slow
 @needs_nvcc
-def test_code_of_one_generation_of_cards_is_made_without_code_for_later_ones(tmp_path: Path) -> None:
+def test_code_of_one_generation_of_gpus_is_made_without_code_for_later_ones(tmp_path: Path) -> None:
     source = tmp_path / "k.cu"
     source.write_text('__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }\n')
     subprocess.run(["nvcc", *nvidia.code_for("sm_90a"), "-c", str(source), "-o", str(tmp_path / "k.o")], check=True)

@@ -43,7 +43,7 @@ class Memory:
         return self.image[start : start + 4].view(np.float32)
 
 
-class HostCard:
+class HostGpu:
     """Runs one function a step over the image; so many runs together at most."""
 
     def __init__(self, *kernels: Callable[[Memory], None], together: int = 2) -> None:
@@ -83,7 +83,7 @@ def copies(memory: Memory) -> None:
 
 def look(*kernels: Callable[[Memory], None], job: Job | None = None, probe: Probe | None = None) -> Outcome:
     with np.errstate(all="ignore"):
-        return examine(job or a_job(len(kernels)), probe or Probe(runs=3, timeout=60.0), HostCard(*kernels))
+        return examine(job or a_job(len(kernels)), probe or Probe(runs=3, timeout=60.0), HostGpu(*kernels))
 
 
 def beside(array: str, index: int, *kernels: Callable[[Memory], None], seeds: int = 12) -> None:
@@ -112,10 +112,10 @@ def test_a_kernel_that_does_its_work_has_no_findings_and_all_its_runs() -> None:
 
 
 @pytest.mark.parametrize(("together", "launched"), [(1, [1, 1, 1]), (2, [2, 1]), (3, [3]), (9, [3])])
-def test_runs_go_to_the_card_together_and_come_to_the_same(together: int, launched: list[int]) -> None:
-    card = HostCard(copies, together=together)
-    outcome = examine(a_job(), Probe(runs=3, timeout=60.0), card)
-    assert card.launched == launched
+def test_runs_go_to_the_gpu_together_and_come_to_the_same(together: int, launched: list[int]) -> None:
+    gpu = HostGpu(copies, together=together)
+    outcome = examine(a_job(), Probe(runs=3, timeout=60.0), gpu)
+    assert gpu.launched == launched
     assert [run.circumstances for run in outcome.runs] == [run.circumstances for run in look(copies).runs]
     assert all(run.outputs["y"].tolist() == list(range(N)) for run in outcome.runs)
 

@@ -199,10 +199,10 @@ EVERY = sorted(
     path.relative_to(EXHIBITS).as_posix() for path in EXHIBITS.glob("*/*.py") if path.parent.name != "narrow"
 )
 """Those of narrow types have a test of their own: test_narrow_callables.py."""
-OF_LIBRARIES = [name for name in EVERY if not name.startswith("card/")]
-RIGHT_ON_A_CARD = ("torch/wrong_softmax_of_columns", "torch/wrong_log_softmax")
+OF_LIBRARIES = [name for name in EVERY if not name.startswith("gpu/")]
+RIGHT_ON_GPU = ("torch/wrong_softmax_of_columns", "torch/wrong_log_softmax")
 """What torch does wrong on a CPU alone."""
-ON_A_CARD = [name for name in EVERY if not name.startswith("triton/wrong_")]
+ON_GPU = [name for name in EVERY if not name.startswith("triton/wrong_")]
 
 
 @pytest.mark.slow
@@ -236,21 +236,21 @@ def test_a_defect_of_a_library_shows_with_its_smallest_input(
 
 
 @pytest.fixture(scope="module")
-def on_card() -> Iterator[PythonDevice]:
+def on_gpu() -> Iterator[PythonDevice]:
     opened = PythonDevice("gpu")
     yield opened
     opened.close()
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", ON_A_CARD)
-def test_a_callable_on_a_card_is_judged_as_one_on_a_cpu(name: str, on_card: PythonDevice) -> None:
+@pytest.mark.parametrize("name", ON_GPU)
+def test_a_callable_on_a_gpu_is_judged_as_one_on_a_cpu(name: str, on_gpu: PythonDevice) -> None:
     kernel = load(EXHIBITS / name)
-    found = possible_trials(kernel, on_card)
+    found = possible_trials(kernel, on_gpu)
     kinds = {defect.kind for trial in found for defect in trial.errors}
     reported = [defect.message for trial in found for defect in trial.errors]
     assert sum(trial.elements for trial in found) > 20 or kinds
-    is_wrong = kernel.broken is not None and not name.startswith(RIGHT_ON_A_CARD)
+    is_wrong = kernel.broken is not None and not name.startswith(RIGHT_ON_GPU)
     assert kernel.broken.kind in kinds if is_wrong else not kinds, reported[:3]
 
 
@@ -265,24 +265,24 @@ def test_a_callable_on_a_card_is_judged_as_one_on_a_cpu(name: str, on_card: Pyth
         ([-np.inf, 1.0, 1.0, 1.0], ""),
     ],
 )
-def test_torchs_rms_norm_of_a_card_is_lost_in_a_row_whose_differences_overflow(
-    x: list[float], reported: str, on_card: PythonDevice
+def test_torchs_rms_norm_of_a_gpu_is_lost_in_a_row_whose_differences_overflow(
+    x: list[float], reported: str, on_gpu: PythonDevice
 ) -> None:
     case = case_of("rms_norm", {"x": np.float32([x]), "w": np.ones(len(x), np.float32)})
     with skipped_if_missing():
-        found = run_trial(load(EXHIBITS / "card" / "wrong_torch_rms_norm.py"), case, {}, on_card, Probe()).errors
+        found = run_trial(load(EXHIBITS / "gpu" / "wrong_torch_rms_norm.py"), case, {}, on_gpu, Probe()).errors
     assert reported in found[0].message if reported else not found
 
 
 @pytest.mark.gpu
-def test_a_fault_on_a_card_costs_one_trial(on_card: PythonDevice) -> None:
-    kernel = load(EXHIBITS / "card" / "wrong_cupy_illegal_address.py")
-    kinds = [[defect.kind for defect in trial.errors] for trial in possible_trials(kernel, on_card, 12)]
+def test_a_fault_on_a_gpu_costs_one_trial(on_gpu: PythonDevice) -> None:
+    kernel = load(EXHIBITS / "gpu" / "wrong_cupy_illegal_address.py")
+    kinds = [[defect.kind for defect in trial.errors] for trial in possible_trials(kernel, on_gpu, 12)]
     assert ["illegal-address"] in kinds
     assert [] in kinds[kinds.index(["illegal-address"]) :]
 
 
-def test_a_library_of_cards_is_left_out_without_one(device: PythonDevice) -> None:
+def test_a_library_of_gpus_is_left_out_without_one(device: PythonDevice) -> None:
     pytest.importorskip("cupy")
     with pytest.raises(UnsupportedError, match="cupy needs a GPU"):
-        list(trials(load(EXHIBITS / "card" / "cupy_softmax.py"), device, 1))
+        list(trials(load(EXHIBITS / "gpu" / "cupy_softmax.py"), device, 1))

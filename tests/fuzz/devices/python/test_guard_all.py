@@ -26,8 +26,8 @@ REFUSED = ("counts_its_memory", "graph")
 """What the allocator cannot do, and is no fault of theirs."""
 
 
-class Card:
-    """The allocator, and a card of the host's memory below it."""
+class Gpu:
+    """The allocator, and a GPU of the host's memory below it."""
 
     def __init__(self) -> None:
         driver = host_compiler.build_library(FAKE)
@@ -48,8 +48,8 @@ class Card:
 
 
 @pytest.fixture
-def card() -> Iterator[Card]:
-    made = Card()
+def gpu() -> Iterator[Gpu]:
+    made = Gpu()
     yield made
     made.messages()
 
@@ -58,12 +58,12 @@ def put(address: int, content: bytes) -> None:
     ctypes.memmove(address, content, len(content))
 
 
-def test_what_is_allocated_holds_poison_and_bases_are_as_aligned_as_torchs(card: Card) -> None:
-    address = card.allocate(120)
+def test_what_is_allocated_holds_poison_and_bases_are_as_aligned_as_torchs(gpu: Gpu) -> None:
+    address = gpu.allocate(120)
     assert address % 512 == 0
     assert np.frombuffer(ctypes.string_at(address, 120), np.uint32).tolist() == [WORD] * 30
-    card.free(address)
-    assert card.messages() == []
+    gpu.free(address)
+    assert gpu.messages() == []
 
 
 @pytest.mark.parametrize(
@@ -77,49 +77,49 @@ def test_what_is_allocated_holds_poison_and_bases_are_as_aligned_as_torchs(card:
 )  # fmt: skip
 @pytest.mark.parametrize("is_freed", [False, True])
 def test_a_write_beside_an_allocation_is_reported_once(
-    card: Card, nbytes: int, at: int, content: bytes, message: str, is_freed: bool
+    gpu: Gpu, nbytes: int, at: int, content: bytes, message: str, is_freed: bool
 ) -> None:
-    address = card.allocate(nbytes)
+    address = gpu.allocate(nbytes)
     put(address + at, content)
     if is_freed:
-        card.free(address)
-    (found,) = card.guards.findings()
+        gpu.free(address)
+    (found,) = gpu.guards.findings()
     assert (found.severity, found.kind, found.message, found.array) == ("error", "out-of-bounds", message, ITS_OWN)
-    assert card.messages() == []
+    assert gpu.messages() == []
 
 
-def test_a_write_inside_an_allocation_is_not_reported(card: Card) -> None:
-    address = card.allocate(121)
+def test_a_write_inside_an_allocation_is_not_reported(gpu: Gpu) -> None:
+    address = gpu.allocate(121)
     put(address, bytes(121))
-    assert card.messages() == []
-    card.free(address)
-    assert card.messages() == []
+    assert gpu.messages() == []
+    gpu.free(address)
+    assert gpu.messages() == []
 
 
-def test_a_write_to_what_is_freed_is_a_warning_unless_another_stream_was_lent_it(card: Card) -> None:
-    one, other = card.allocate(64), card.allocate(64)
-    card.guards.library.kfuzz_lend(ctypes.c_void_p(other), ctypes.c_void_p(7))
+def test_a_write_to_what_is_freed_is_a_warning_unless_another_stream_was_lent_it(gpu: Gpu) -> None:
+    one, other = gpu.allocate(64), gpu.allocate(64)
+    gpu.guards.library.kfuzz_lend(ctypes.c_void_p(other), ctypes.c_void_p(7))
     for address in (one, other):
-        card.free(address)
+        gpu.free(address)
         put(address + 8, b"late")
-    assert card.messages() == [
+    assert gpu.messages() == [
         "warning use-after-free: byte 8 of 64 bytes that torch allocates is written after they are freed"
     ]
 
 
-def test_what_is_freed_is_had_again_in_its_own_stream_and_only_once_it_was_looked_at(card: Card) -> None:
-    one = card.allocate(64, stream=5)
-    card.free(one)
-    assert card.allocate(64, stream=5) != one
-    card.messages()
-    assert card.allocate(64, stream=6) != one
-    assert card.allocate(64, stream=5) == one
+def test_what_is_freed_is_had_again_in_its_own_stream_and_only_once_it_was_looked_at(gpu: Gpu) -> None:
+    one = gpu.allocate(64, stream=5)
+    gpu.free(one)
+    assert gpu.allocate(64, stream=5) != one
+    gpu.messages()
+    assert gpu.allocate(64, stream=6) != one
+    assert gpu.allocate(64, stream=5) == one
 
 
-def test_a_card_that_is_full_gives_what_was_freed(card: Card) -> None:
+def test_a_gpu_that_is_full_gives_what_was_freed(gpu: Gpu) -> None:
     for _ in range(100):
-        card.free(card.allocate(100_000))
-    assert card.driver.fake_given() < 1 << 20
+        gpu.free(gpu.allocate(100_000))
+    assert gpu.driver.fake_given() < 1 << 20
 
 
 @pytest.mark.parametrize(("driver", "missing"), [("libnowhere.so", "libnowhere.so"), ("libm.so.6", "cuMemAlloc_v2")])
@@ -150,7 +150,7 @@ def trials(path: Path, device: PythonDevice, count: int = 12) -> Iterator[Trial]
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("path", sorted(EXHIBITS.glob("*.py")), ids=lambda path: path.stem)
-def test_what_torch_allocates_on_a_card_is_guarded(path: Path, guarded: PythonDevice) -> None:
+def test_what_torch_allocates_on_a_gpu_is_guarded(path: Path, guarded: PythonDevice) -> None:
     pytest.importorskip("torch")
     found = list(trials(path, guarded))
     kinds = {defect.kind for trial in found for defect in trial.errors}

@@ -26,7 +26,7 @@ from kfuzz.measure.speed import copies, protocol
 from kfuzz.measure.speed.bench import KernelTimes
 from kfuzz.measure.speed.entrant import bound_at, choose_rows
 from kfuzz.measure.speed.figures import (
-    CardFigures,
+    GpuFigures,
     Heat,
     ProductCost,
     Recording,
@@ -42,7 +42,7 @@ from kfuzz.ui.commands.bench import bench, parse_rivals
 from kfuzz.ui.commands.group import main
 from kfuzz.ui.reports import timing
 
-H200 = CardFigures("H200", 50 << 20, 4.8e12)
+H200 = GpuFigures("H200", 50 << 20, 4.8e12)
 MEGABYTES = Traffic(256 << 20, 256 << 20)
 
 
@@ -77,7 +77,7 @@ class RecordedClock:
         self.turns.append(0.0)
 
 
-class Card:
+class Gpu:
     """Notes what a session and the copies on it are asked for."""
 
     cache = 60 << 20
@@ -98,12 +98,12 @@ class Card:
 def test_the_cache_is_cleared_by_a_plain_copy_through_it_and_a_streamed_one_of_the_same_bytes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    card, places = Card(), iter((1 << 30, 2 << 30))
+    gpu, places = Gpu(), iter((1 << 30, 2 << 30))
     monkeypatch.setattr(copies, "CopyKernels", lambda session: session)
     monkeypatch.setattr(graphs, "DeviceBytes", lambda nbytes: SimpleNamespace(nbytes=nbytes, address=next(places)))
-    copies.ClearingClock(cast(graphs.Session, card)).clear_cache()
-    through = (1 << 30, 2 << 30, Card.cache)
-    assert card.asked == ["forgotten", ("PLAIN", *through), ("STREAMED", *through), "done"]
+    copies.ClearingClock(cast(graphs.Session, gpu)).clear_cache()
+    through = (1 << 30, 2 << 30, Gpu.cache)
+    assert gpu.asked == ["forgotten", ("PLAIN", *through), ("STREAMED", *through), "done"]
 
 
 def test_the_page_of_speeds_has_the_fraction_of_the_copies_that_keep_nothing() -> None:
@@ -217,7 +217,7 @@ def test_the_fastest_of_several_launches_is_timed() -> None:
 
 def test_launches_that_an_estimate_cannot_tell_apart_are_timed_in_turns() -> None:
     class SlowAtFirst(RecordedClock):
-        """The first graph finds a card that sleeps: layer_norm lost 2 % to a slower launch that way."""
+        """The first graph finds a GPU that sleeps: layer_norm lost 2 % to a slower launch that way."""
 
         def seconds(self, graph: Launches) -> float:
             self.turns.append(0.0)

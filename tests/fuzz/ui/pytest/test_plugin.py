@@ -273,6 +273,6 @@ def test_the_plugin_costs_nothing_until_it_is_needed() -> None:
     assert not {"numpy", "hypothesis", "click", "rich", "flint", "mpmath"} & set(done.stdout.split())
 
 
-def test_each_worker_has_a_card_of_the_callers() -> None:
+def test_each_worker_has_a_gpu_of_the_callers() -> None:
     assert [gpu_for(f"gw{number}", "2,5") for number in range(3)] == ["2", "5", "2"]
     assert gpu_for("gw1", "GPU-aa,GPU-bb") == "GPU-bb"

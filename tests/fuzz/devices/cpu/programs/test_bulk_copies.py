@@ -58,7 +58,7 @@ def test_a_map_that_the_driver_refuses_is_refused_and_a_warning(programs: dict[s
 def test_right_cases_run_to_their_end_on_a_gpu(tmp_path: Path, file: str) -> None:
     program = tmp_path / "program"
     text = str(DATA / "planted" / f"{file}.cu")
-    target = nvidia.code_for(f"{driver.card().architecture}a")  # with what this generation of cards alone has
+    target = nvidia.code_for(f"{driver.gpu().architecture}a")  # with what this generation of GPUs alone has
     subprocess.run([nvidia.find(), "-std=c++17", *target, text, "-o", str(program)], check=True)
     ran = subprocess.run([str(program), *CASES[file]], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout.split()) == (0, list(CASES[file]))

@@ -1,6 +1,6 @@
 """The same solutions on a GPU at their problem's own sizes, compared with the problem's model in float64.
 
-    python -m benchmarks.detection.solutions_on_card LIST.json --keep FOLDER [--most 40] [--jobs 16]
+    python -m benchmarks.detection.solutions_on_gpu LIST.json --keep FOLDER [--most 40] [--jobs 16]
 
 For some solutions of each outcome in FOLDER (benchmarks.detection.solutions): torch builds the solution with nvcc and
 calls it once with the inputs of `get_inputs`, and computes the model with the same weights in float64. FOLDER keeps for
@@ -42,7 +42,7 @@ TOLERANCE = 1e-4
 AT_ONCE = 1
 """Solutions that have arrays on one GPU at a time: the largest problem takes 70 GB in float64."""
 SECONDS = 450.0
-ON_CARD = 90
+ON_GPU = 90
 """Seconds for a solution once the GPU is its own: one that hangs would keep it from the others."""
 PART = 1 << 26
 """So many elements are compared at a time: in float64 a whole answer may take 17 GB."""
@@ -76,7 +76,9 @@ def main() -> None:
         print(json.dumps(check(every[options.one], options.built)))
         return
     options.keep, options.until = options.keep.resolve(), time.monotonic() + options.stop
-    chosen = [one for one in choose(every.values(), options.keep, options.most) if not card_of(one, options).is_file()]
+    chosen = [
+        one for one in choose(every.values(), options.keep, options.most) if not gpu_file_of(one, options).is_file()
+    ]
     with ThreadPoolExecutor(options.jobs) as pool:
         parts = enumerate(batches(chosen, options.together))
         left = [one for part in pool.map(lambda one: check_batch(one[1], one[0], options), parts) for one in part]
@@ -93,10 +95,10 @@ def choose(every: Iterable[Solution], kept: Path, most: int) -> Iterator[Solutio
         yield from of[:most] if status else of
 
 
-def card_of(solution: Solution, options: argparse.Namespace) -> Path:
+def gpu_file_of(solution: Solution, options: argparse.Namespace) -> Path:
     """The file of what was found of a solution."""
     keep: Path = options.keep
-    return keep / f"{solution.key}.card.json"
+    return keep / f"{solution.key}.gpu.json"
 
 
 def check_batch(batch: Sequence[Solution], number: int, options: argparse.Namespace) -> list[Solution]:
@@ -128,7 +130,7 @@ def check_apart(solution: Solution, own: dict[str, str], options: argparse.Names
     """Check one solution in a process of its own, if there is time."""
     if time.monotonic() > options.until:
         return
-    words = [sys.executable, "-m", "benchmarks.detection.solutions_on_card", str(options.list.resolve()), "--keep",
+    words = [sys.executable, "-m", "benchmarks.detection.solutions_on_gpu", str(options.list.resolve()), "--keep",
              str(options.keep), "--one", solution.key, *(("--built", str(built)) if built else ())]  # fmt: skip
     has_built, found = run_apart(words, own, has_few_headers=True)
     if solution.language == "cuda" and not has_built:
@@ -137,7 +139,7 @@ def check_apart(solution: Solution, own: dict[str, str], options: argparse.Names
             found = {**found, "ran": False, "why": found.get("why", "no extension was built, and it answered by torch")}
     has_no_memory = "OutOfMemoryError" in found.get("why", "")  # another process has it
     if time.monotonic() < options.until and not has_no_memory:  # after that time its compiler may have been stopped
-        card_of(solution, options).write_text(json.dumps(found), encoding="utf-8")
+        gpu_file_of(solution, options).write_text(json.dumps(found), encoding="utf-8")
         print(solution.key, found, file=sys.stderr, flush=True)
 
 
@@ -160,7 +162,7 @@ def run_apart(words: list[str], own: dict[str, str], has_few_headers: bool) -> t
             return True, {"ran": False, "why": f"more than {SECONDS:.0f} s"}
         has_built = any(Path(folder).rglob("*.so"))
     if done.returncode == -signal.SIGALRM:
-        return True, {"ran": False, "why": f"no answer in {ON_CARD} s"}
+        return True, {"ran": False, "why": f"no answer in {ON_GPU} s"}
     lines = done.stdout.splitlines()
     if done.returncode or not lines:
         said = done.stderr.strip().splitlines()
@@ -191,7 +193,7 @@ def measured(solution: Solution) -> dict[str, Any]:
     except BaseException as error:
         return {"ran": False, "why": f"no import: {words_of(error)}"}
     with one_of_few(), torch.no_grad():
-        signal.alarm(ON_CARD)  # it ends the process, whatever that waits for
+        signal.alarm(ON_GPU)  # it ends the process, whatever that waits for
         model, wide = (build(torch, one) for one in (problem.Model, problem.Model))
         torch.manual_seed(SEED)
         with torch.device("cuda"):
@@ -273,7 +275,7 @@ def without_folder(words: str) -> str:
 def one_of_few() -> Iterator[None]:
     """Wait until fewer than AT_ONCE processes have arrays on this GPU."""
     gpu = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
-    places = [Path(tempfile.gettempdir()) / f"solutions-on-card-{gpu}-{n}" for n in range(AT_ONCE)]
+    places = [Path(tempfile.gettempdir()) / f"solutions-on-gpu-{gpu}-{n}" for n in range(AT_ONCE)]
     with ExitStack() as stack:
         files = [stack.enter_context(place.open("w")) for place in places]
         while not any(map(is_taken, files)):

@@ -51,8 +51,8 @@ class HostMemory:
         self.is_closed = True
 
 
-class HostCard:
-    """A card whose memory is the host's, and whose kernel is a function of its arrays."""
+class HostGpu:
+    """A GPU whose memory is the host's, and whose kernel is a function of its arrays."""
 
     def __init__(self, kernel: Callable[..., None], free: int = 1 << 40) -> None:
         self.kernel, self.left, self.taken, self.launches = kernel, free, list[HostMemory](), 0
@@ -140,35 +140,35 @@ def job_of(most_rows: int = 16, kernel: Kernel = SOFTMAX) -> Job:
     return replace(job, buffers=buffers, vast=VastPart((0,), most_rows))
 
 
-def softmax(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
+def softmax(gpu: HostGpu, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
     e = np.exp(x.astype(np.float64))
     y[:] = e / e.sum(axis=1, keepdims=True)
 
 
 def run_and_judge(
     kernel: object, job: Job | None = None, claim: Kernel = SOFTMAX, seed: int = 0
-) -> tuple[Outcome, Trial, HostCard]:
-    """What a card says of a kernel, and what is made of it; the kernel runs on all rows."""
-    card, probe = HostCard(kernel), Probe(seed=seed)
+) -> tuple[Outcome, Trial, HostGpu]:
+    """What a GPU says of a kernel, and what is made of it; the kernel runs on all rows."""
+    gpu, probe = HostGpu(kernel), Probe(seed=seed)
     job = job or job_of(kernel=claim)
-    outcome = vast.examine_vast(job, probe, card)
+    outcome = vast.examine_vast(job, probe, gpu)
     case = Case(claim.op, {"rows": ROWS, "cols": COLS}, {"x": alternate_rows((ROWS, COLS), 0, range(ROWS))})
     bound = claim.bind(case.arrays, {"threads": 32})
     prepared = PreparedTrial(claim, case, {"threads": 32}, probe, bound, job)
-    return outcome, judge_outcome(prepared, outcome, "gpu", 0.0), card
+    return outcome, judge_outcome(prepared, outcome, "gpu", 0.0), gpu
 
 
 def test_a_right_answer_is_kept_and_few_rows_are_brought() -> None:
-    outcome, trial, card = run_and_judge(softmax)
+    outcome, trial, gpu = run_and_judge(softmax)
     assert [run.rows for run in outcome.runs] == [tuple(range(KINDS))] * 2
     assert (outcome.findings, outcome.notes, trial.defects, trial.rows, trial.reasons) == ((), (), (), KINDS, ())
-    assert card.launches == 2
-    assert all(one.is_closed for one in card.taken)
+    assert gpu.launches == 2
+    assert all(one.is_closed for one in gpu.taken)
 
 
 def test_rows_that_are_right_in_other_bits_are_judged_and_kept() -> None:
-    def by_place(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
-        softmax(card, addresses, x, y)
+    def by_place(gpu: HostGpu, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
+        softmax(gpu, addresses, x, y)
         y[::4] = np.nextafter(y[::4], np.float32(1))
 
     outcome, trial, _ = run_and_judge(by_place)
@@ -178,8 +178,8 @@ def test_rows_that_are_right_in_other_bits_are_judged_and_kept() -> None:
 
 @pytest.mark.parametrize("row", [3, 41, 49])
 def test_one_wrong_row_is_found_wherever_it_is(row: int) -> None:
-    def wrong(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
-        softmax(card, addresses, x, y)
+    def wrong(gpu: HostGpu, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
+        softmax(gpu, addresses, x, y)
         y[row, 5] *= 2
 
     outcome, trial, _ = run_and_judge(wrong)
@@ -195,16 +195,16 @@ def test_one_wrong_row_is_found_wherever_it_is(row: int) -> None:
 def test_rows_that_take_those_of_another_place_are_found() -> None:
     """An offset in 32 bits that goes round within the array: no access is outside, and each row has another's input."""
 
-    def wraps(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
-        softmax(card, addresses, x[np.arange(ROWS) % 32], y)
+    def wraps(gpu: HostGpu, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
+        softmax(gpu, addresses, x[np.arange(ROWS) % 32], y)
 
     _, trial, _ = run_and_judge(wraps)
     assert [defect.kind for defect in trial.errors] == ["numeric"]
 
 
 def test_rows_that_the_kernel_does_not_write_are_unwritten() -> None:
-    def short(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
-        softmax(card, addresses, x[:40], y[:40])
+    def short(gpu: HostGpu, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
+        softmax(gpu, addresses, x[:40], y[:40])
 
     outcome, trial, _ = run_and_judge(short)
     (found,) = outcome.findings
@@ -212,7 +212,7 @@ def test_rows_that_the_kernel_does_not_write_are_unwritten() -> None:
     assert [defect.kind for defect in trial.errors] == ["unwritten"]
 
 
-def quantize(card: HostCard, addresses: Mapping[str, int], q: Codes, scale: Codes, x: NDArray[np.float32]) -> None:
+def quantize(gpu: HostGpu, addresses: Mapping[str, int], q: Codes, scale: Codes, x: NDArray[np.float32]) -> None:
     by = np.abs(x).max(axis=1, keepdims=True) / np.float32(127)
     q[:], scale[:] = np.rint(x / by), by
 
@@ -225,12 +225,12 @@ def test_answers_of_one_byte_are_compared_and_judged_wherever_they_begin() -> No
 
 
 def test_a_wrong_byte_and_unwritten_bytes_are_found() -> None:
-    def wrong(card: HostCard, addresses: Mapping[str, int], q: Codes, scale: Codes, x: NDArray[np.float32]) -> None:
-        quantize(card, addresses, q, scale, x)
+    def wrong(gpu: HostGpu, addresses: Mapping[str, int], q: Codes, scale: Codes, x: NDArray[np.float32]) -> None:
+        quantize(gpu, addresses, q, scale, x)
         q[41, 5] ^= 64
 
-    def short(card: HostCard, addresses: Mapping[str, int], q: Codes, scale: Codes, x: NDArray[np.float32]) -> None:
-        quantize(card, addresses, q[:40], scale[:40], x[:40])
+    def short(gpu: HostGpu, addresses: Mapping[str, int], q: Codes, scale: Codes, x: NDArray[np.float32]) -> None:
+        quantize(gpu, addresses, q[:40], scale[:40], x[:40])
 
     assert [defect.kind for defect in run_and_judge(wrong, claim=INT8)[1].errors] == ["numeric"]
     outcome, _, _ = run_and_judge(short, claim=INT8)
@@ -240,9 +240,9 @@ def test_a_wrong_byte_and_unwritten_bytes_are_found() -> None:
 
 @pytest.mark.parametrize(("byte", "index"), [(-4, -1), (4 * ROWS * COLS, ROWS * COLS)])
 def test_a_write_beside_an_array_is_found(byte: int, index: int) -> None:
-    def beside(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
-        softmax(card, addresses, x, y)
-        one = card.taken[(addresses["y"] >> 40) - 1]
+    def beside(gpu: HostGpu, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
+        softmax(gpu, addresses, x, y)
+        one = gpu.taken[(addresses["y"] >> 40) - 1]
         place = addresses["y"] + byte - one.base
         one.bytes[max(0, place) : place + 4] = 0
 
@@ -251,8 +251,8 @@ def test_a_write_beside_an_array_is_found(byte: int, index: int) -> None:
 
 
 def test_an_input_that_is_changed_is_found() -> None:
-    def changes(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
-        softmax(card, addresses, x, y)
+    def changes(gpu: HostGpu, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
+        softmax(gpu, addresses, x, y)
         x[7, 1] = 3
 
     outcome, _, _ = run_and_judge(changes)
@@ -263,8 +263,8 @@ def test_answers_that_never_repeat_are_judged_up_to_a_limit_and_the_rest_is_note
     """A sum by atomics may have other bits in every row: what is not judged is not accused, and not kept silent of."""
     draw = np.random.default_rng(1)
 
-    def varies(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
-        softmax(card, addresses, x, y)
+    def varies(gpu: HostGpu, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
+        softmax(gpu, addresses, x, y)
         y *= 1 + draw.integers(0, 3, (ROWS, 1)).astype(np.float32) * np.float32(2**-23)
         y[20:] *= 1 + draw.permutation(ROWS - 20)[:, None].astype(np.float32) * np.float32(2**-23)
 
@@ -275,25 +275,25 @@ def test_answers_that_never_repeat_are_judged_up_to_a_limit_and_the_rest_is_note
 
 
 def test_what_does_not_fit_is_not_tried_and_says_so() -> None:
-    card = HostCard(softmax, free=5 * PAGE)  # it takes four, two an array; a quarter is left to others
-    outcome = vast.examine_vast(job_of(), Probe(), card)
-    assert (outcome.runs, outcome.findings, card.taken) == ((), (), [])
-    assert vast.examine_vast(job_of(), Probe(), HostCard(softmax, free=6 * PAGE)).runs
+    gpu = HostGpu(softmax, free=5 * PAGE)  # it takes four, two an array; a quarter is left to others
+    outcome = vast.examine_vast(job_of(), Probe(), gpu)
+    assert (outcome.runs, outcome.findings, gpu.taken) == ((), (), [])
+    assert vast.examine_vast(job_of(), Probe(), HostGpu(softmax, free=6 * PAGE)).runs
     assert (outcome.untried, outcome.notes) == (Untried.DOES_NOT_FIT, ())
 
 
-def test_while_another_such_trial_has_the_card_none_begins_and_says_so(
+def test_while_another_such_trial_has_the_gpu_none_begins_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    card = HostCard(softmax)
-    assert vast.examine_vast(job_of(), Probe(), card).runs
+    gpu = HostGpu(softmax)
+    assert vast.examine_vast(job_of(), Probe(), gpu).runs
     (other,) = tmp_path.iterdir()
     with other.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        outcome = vast.examine_vast(job_of(), Probe(), card)
+        outcome = vast.examine_vast(job_of(), Probe(), gpu)
     assert (outcome.runs, outcome.findings, outcome.untried) == ((), (), Untried.CARD_IN_USE)
-    assert vast.examine_vast(job_of(), Probe(), card).runs
+    assert vast.examine_vast(job_of(), Probe(), gpu).runs
 
 
 def test_a_row_that_is_too_long_to_judge_is_noted() -> None:
@@ -304,7 +304,7 @@ def test_a_row_that_is_too_long_to_judge_is_noted() -> None:
 
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("size", [1, 2, 4])
-def test_the_functions_for_a_card_do_what_they_say(axis: int, size: int) -> None:
+def test_the_functions_for_a_gpu_do_what_they_say(axis: int, size: int) -> None:
     shape = 23, 30
     element = {1: I8, 2: F16, 4: F32}[size]
     one, whole = element.one, {1: np.uint8, 2: np.uint16, 4: np.uint32}[size]
@@ -388,7 +388,7 @@ def test_small_arrays_beside_vast_ones_have_the_same_kinds_of_row() -> None:
     assert made["q"].shape == make_unfilled((20, 1 << 24, 2)).shape
 
 
-# -- on a card
+# -- on a GPU
 
 
 @pytest.fixture(scope="module")
@@ -399,7 +399,7 @@ def gpu() -> Iterator[GpuDevice]:
 
 
 def tried(kernel: Kernel, device: GpuDevice, seed: int = 3) -> Trial:
-    """What comes of the trial once no other test has the card."""
+    """What comes of the trial once no other test has the GPU."""
     attempt = attempt_of(kernel, seed, AT)
     while True:
         trial = run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, seed, AT, 3, 10.0))
@@ -412,7 +412,7 @@ TRIED = [pytest.param(kernel, id=kernel.name, marks=pytest.mark.soak if is_seldo
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("kernel", TRIED)
-def test_no_right_kernel_is_accused_on_a_card(kernel: Kernel, gpu: GpuDevice) -> None:
+def test_no_right_kernel_is_accused_on_a_gpu(kernel: Kernel, gpu: GpuDevice) -> None:
     trial = tried(kernel, gpu)
     print(kernel.name, dict(trial.axes), trial.rows, trial.seconds, trial.notes)
     assert trial.defects == ()
@@ -432,14 +432,14 @@ WRAPPED = {
 
 
 def skip_where_untried(trial: Trial) -> None:
-    """Another process fills the card: nothing was run that could be found. With the card to itself none is skipped."""
+    """Another process fills the GPU: nothing was run that could be found. With the GPU to itself none is skipped."""
     if trial.untried:
         pytest.skip(trial.untried.value)  # what was not run cannot be asked for its fault
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", WRAPPED)
-def test_an_index_in_32_bits_is_found_on_a_card(name: str, gpu: GpuDevice, tmp_path: Path) -> None:
+def test_an_index_in_32_bits_is_found_on_a_gpu(name: str, gpu: GpuDevice, tmp_path: Path) -> None:
     text, kind = WRAPPED[name]
     source = (KERNELS / "broken" / "int_overflow.cu").read_text()
     fixed = source.replace(INT, text)
@@ -454,7 +454,7 @@ def test_an_index_in_32_bits_is_found_on_a_card(name: str, gpu: GpuDevice, tmp_p
 
 
 @pytest.mark.gpu
-def test_an_int_that_overflows_in_a_transpose_is_found_on_a_card(gpu: GpuDevice) -> None:
+def test_an_int_that_overflows_in_a_transpose_is_found_on_a_gpu(gpu: GpuDevice) -> None:
     trial = tried(load(KERNELS / "broken" / "int_overflow_transpose.cu"), gpu)
     skip_where_untried(trial)
     assert {one.kind for one in trial.errors} == {"illegal-address"}
@@ -475,7 +475,7 @@ def test_a_case_that_does_not_fit_beside_another_process_is_untried() -> None:
         assert other.stdin
         assert other.stdout
         if other.stdout.readline() != b"held\n":
-            pytest.skip("others have so much of the card that it is full without this process")
+            pytest.skip("others have so much of the GPU that it is full without this process")
         device = GpuDevice()
         trial = tried(SOFTMAX, device)
         assert (trial.defects, trial.rows, trial.untried) == ((), 0, Untried.DOES_NOT_FIT)
