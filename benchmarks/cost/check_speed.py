@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.measurement import Figures, records
-from kfuzz.cases.plans.plan import shapes
+from kfuzz.cases.plans.plan import input_shapes
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.devices import Job
 from kfuzz.devices.cpu import toolchain
@@ -125,7 +125,7 @@ def job_at(kernel: Kernel, sizes: dict[str, int]) -> Job:
     draw = np.random.default_rng(7)
     inputs = {
         role: draw.standard_normal(shape).astype(np.float32) * np.float32(1000 if role in kernel.roles.integers else 1)
-        for role, shape in shapes(kernel, sizes).items()
+        for role, shape in input_shapes(kernel, sizes).items()
     }
     tunes = list(kernel.tunes(sizes))
     return kernel.bind(inputs, tunes[len(tunes) // 2]).job

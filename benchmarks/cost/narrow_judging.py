@@ -16,7 +16,7 @@ from multiprocessing import get_context
 import numpy as np
 
 from benchmarks.measurement import Figures
-from kfuzz.cases.plans.plan import shapes
+from kfuzz.cases.plans.plan import input_shapes
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.devices import Probe
 from kfuzz.devices.cpu.device import CpuDevice
@@ -36,7 +36,7 @@ def seconds_a_million(kernel: Kernel) -> tuple[float, int]:
     tune = {name: values[0] for name, values in kernel.tune.items()}
     if kernel.where and (found := kernel.where.near({**axes, **tune}, tuple(kernel.tune))):
         axes, tune = ({name: found[name] for name in names} for names in (axes, tune))
-    given = {role: draw.standard_normal(shape).astype(np.float32) for role, shape in shapes(kernel, axes).items()}
+    given = {role: draw.standard_normal(shape).astype(np.float32) for role, shape in input_shapes(kernel, axes).items()}
     largest = max(array.size for array in given.values())
     given = {role: array if array.size == largest else np.abs(array) for role, array in given.items()}  # scales
     inputs = kernel.stored(given)

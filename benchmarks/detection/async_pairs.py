@@ -113,7 +113,7 @@ def built_by_nvcc(place: Path) -> dict[str, Path]:
     made = {}
     for file in (EARLY, *HOPPER):
         made[file] = place / file
-        words = [nvidia.find(), "-std=c++17", "-lineinfo", *nvidia.code_for(f"{driver.gpu().architecture}a")]
+        words = [nvidia.find_nvcc(), "-std=c++17", "-lineinfo", *nvidia.code_for(f"{driver.gpu().architecture}a")]
         subprocess.run([*words, str(planted_jobs.PLANTED / f"{file}.cu"), "-o", str(made[file])], check=True)
     return made
 

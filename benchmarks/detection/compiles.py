@@ -37,7 +37,7 @@ from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.cpu.toolchain import INCLUDES, flags_before_front, option_words, precompile_front, words_after_front
 from kfuzz.devices.cpu.translate import translate
 from kfuzz.devices.cpu.unit import KERNEL_NAME, Unit, header_name
-from kfuzz.devices.host_compiler import environment, find
+from kfuzz.devices.host_compiler import environment, find_compiler
 
 OLDER = not Path(its_compiler.__file__).with_name("left_out_keywords.py").is_file()
 """The version before, which leaves nothing out of what C++ says."""
@@ -139,7 +139,7 @@ def check_file(words: Sequence[str]) -> tuple[str, str]:
     except MemoryError:
         return "memory", ""
     unit = Unit(files, done.texts, "", done.dynamic_shared, done.constants, done.kernels, CUDA)
-    compiler, chosen = find(), Flags(tuple(command.flags), flush_denormals=False)
+    compiler, chosen = find_compiler(), Flags(tuple(command.flags), flush_denormals=False)
     front = 2 if unit.uses_torch else 1
     header = precompile_front(compiler, "check", chosen, front)
     with cache.scratch() as place:

@@ -108,7 +108,7 @@ def measure_exhibits(manner: str, file: Path, known: Mapping[str, Seen]) -> Resu
     left = [kernel for kernel in every if kernel.name not in known]
     found = {kernel.name: known[kernel.name] for kernel in every if kernel.name in known}
     spawn = get_context("spawn")
-    gpus = driver.count() if manner in AT_ONCE else 0
+    gpus = driver.count_gpus() if manner in AT_ONCE else 0
     at_once = min(AT_ONCE[manner] * gpus, os.cpu_count() or 1) if gpus else os.cpu_count()
     started = spawn.Value("i", 0)
     with ProcessPoolExecutor(at_once, spawn, initializer=take_gpu, initargs=(started, gpus)) as pool:

@@ -101,7 +101,7 @@ def assembles(statement: str) -> bool:
         (source := Path(place) / "k.cu").write_text(kernel, encoding="utf-8")
         return any(
             not subprocess.run(
-                [nvidia.find(), "-w", "-cubin", *nvidia.code_for(one), "-o", f"{place}/k", str(source)],
+                [nvidia.find_nvcc(), "-w", "-cubin", *nvidia.code_for(one), "-o", f"{place}/k", str(source)],
                 capture_output=True, check=False,
             ).returncode
             for one in ARCHITECTURES

@@ -30,7 +30,7 @@ from kfuzz.measure.mutants.figures import accused_controls, by_kernel, by_operat
 from kfuzz.measure.mutants.figures import figures as count
 from kfuzz.measure.mutants.mutate import mutants, operators
 from kfuzz.measure.mutants.run import HowFar, ScoreReport, run_score
-from kfuzz.measure.mutants.survivors import ReviewedReason, reason_for, reasons, standing, wrongly_excused
+from kfuzz.measure.mutants.survivors import ReviewedReason, read_reasons, reason_for, standing, wrongly_excused
 from kfuzz.measure.mutants.trials import Score, ScoreOptions, choose_mutants
 
 OURS = "kfuzz"
@@ -60,7 +60,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     tallies: list[Tally] = []
     if not asked.per_operator:
         tallies = rivals([one for one in kernels if are_asked(one)], report, asked.out / "rivals.json", asked.jobs)
-    known = reasons()
+    known = read_reasons()
     numbers = {"provenance": provenance(), **summary(report, known), "without": without}
     tables = {
         "rivals": list(compare_rivals(report, tallies, known)) if tallies else [],
@@ -74,7 +74,9 @@ def measure(arguments: Sequence[str]) -> Figures:
 
 def provenance() -> dict[str, str]:
     """The machine and versions of these figures."""
-    compiler = subprocess.run([host_compiler.find(), "--version"], capture_output=True, text=True, check=True).stdout
+    compiler = subprocess.run(
+        [host_compiler.find_compiler(), "--version"], capture_output=True, text=True, check=True
+    ).stdout
     words = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.partition(": ")[2] for line in words if line.startswith("model name")), platform.machine())
     packages = ("numpy", "python-flint", "tree-sitter", "tree-sitter-cuda")

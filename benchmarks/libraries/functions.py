@@ -28,7 +28,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kfuzz.ui.reports.upstream import written
+from kfuzz.ui.reports.upstream import numbers_text
 
 FOLDER = Path(__file__).parents[2] / "tests" / "data" / "library_functions" / "floats"
 SHAPES = "shapes"
@@ -256,7 +256,9 @@ class Function:
         values = []
         for text, (name, role) in zip(made, self.roles.items(), strict=True):
             array, is_turned = arrays[role], by_columns and arrays[role].ndim == 2
-            numbers = written((array.T if is_turned else array).astype(int if name == "labels" else float).tolist())
+            numbers = numbers_text(
+                (array.T if is_turned else array).astype(int if name == "labels" else float).tolist()
+            )
             values.append(self._filled(text).replace("NUMBERS", numbers) + ".T" * is_turned)
         setup = self._filled(words.get("setup", "")).strip()
         place = f"[{', '.join(map(str, index))}]" if index else ""

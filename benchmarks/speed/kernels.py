@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from benchmarks.measurement import Figures, Measurement, Record, as_json, describe
 from benchmarks.speed.on_gpus import processes, run_on_gpus
-from kfuzz.cases.plans.plan import shapes
+from kfuzz.cases.plans.plan import input_shapes
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices.gpu import driver
 from kfuzz.devices.gpu.device import GpuDevice
@@ -164,7 +164,7 @@ def compile_rivals(entry: Entry, size: tuple[int, ...]) -> None:
     torch: Any = importlib.import_module("torch")
     elements = {array.reads: array.element for array in kernel.arrays.values() if array.reads}
     for axes in sizes_of(kernel, (size,)):
-        of_role = shapes(kernel, axes)
+        of_role = input_shapes(kernel, axes)
         for name in entry.against:
             if name != "torch" and knows(name, kernel.op):
                 with suppress(Exception):
@@ -177,7 +177,7 @@ def compile_rivals(entry: Entry, size: tuple[int, ...]) -> None:
 def places() -> list[str]:
     """The GPUs that this process sees, in the words of CUDA_VISIBLE_DEVICES."""
     said = os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    return said.split(",") if said else [str(number) for number in range(driver.count())]
+    return said.split(",") if said else [str(number) for number in range(driver.count_gpus())]
 
 
 def time_one(job: tuple[Entry, tuple[int, ...]]) -> tuple[Heat, float]:

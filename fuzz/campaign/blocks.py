@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Literal
 
-from kfuzz.campaign.danger import is_free, number_of, rules_of
-from kfuzz.campaign.job_requests import AskedTwins, ask
+from kfuzz.campaign.danger import draw_number, is_free, rules_of
+from kfuzz.campaign.job_requests import AskedTwins, queue_job
 from kfuzz.campaign.properties.find_properties import foresee
 from kfuzz.campaign.schedule import (
     WHOLE,
@@ -222,7 +222,7 @@ class _TrialQueue:
             self.ahead.forget()
             for one in self._coming:
                 if isinstance(one, _QueuedTrial) and isinstance(one.prepared, PreparedTrial):
-                    ask(self.ahead, one.prepared)
+                    queue_job(self.ahead, one.prepared)
 
     def _may_ask(self) -> bool:
         """Whether another trial may be queued: not while the first trial of a kernel is, or any of a callable, which
@@ -262,7 +262,7 @@ def _numbers(orders: Orders, block: Block, seen: Experience) -> Iterator[tuple[i
             continue
         rules = () if is_free(index, block.fatal) else known
         number = None if rules else _number_at_known_sizes(orders, block, seen, index)
-        number = number or number_of(kernel, orders.seed, index, orders.budget, rules)
+        number = number or draw_number(kernel, orders.seed, index, orders.budget, rules)
         if number is not None:
             # A device that suspects a hang runs the job again to be sure: both must fit in the time that is left.
             yield index, number, min(orders.timeout, max(LEAST_TIMEOUT, left / 4))
@@ -308,7 +308,7 @@ def _begin_trial(
     except ClaimError as error:
         return _QueuedTrial(block, index, number, timeout, 0.0, error)
     if ahead:
-        ask(ahead, trial)
+        queue_job(ahead, trial)
     return _QueuedTrial(block, index, number, timeout, time.perf_counter() - began, trial, attempt.rung)
 
 

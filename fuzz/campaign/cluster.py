@@ -77,7 +77,7 @@ def connect(address: str) -> Cluster:
         raise DeviceError(f"--cluster {address}: no Dask scheduler answers there: {error}") from None
 
 
-def spread(
+def run_errands(
     cluster: Cluster, streams: Sequence[Iterator[Errand | None]], until: float | None
 ) -> Generator[tuple[int, Sequence[Any]], None, None]:
     """Yield the results of each stream's errands, in its order; when time is up, end early and cancel the rest."""

@@ -69,7 +69,7 @@ def is_free(index: int, fatal: Fatal) -> bool:
     return not fatal or (len(fatal) < LEARN_ON and index % ONCE_IN == ONCE_IN - 1)
 
 
-def number_of(kernel: Kernel, seed: int, index: int, budget: int, rules: Sequence[Rule]) -> int | None:
+def draw_number(kernel: Kernel, seed: int, index: int, budget: int, rules: Sequence[Rule]) -> int | None:
     """The number that trial `index` is drawn by: its own, or that of a later draw that no rule matches; None if there
     is none.
     """

@@ -48,12 +48,12 @@ def errand(
     """The errand of a job that concerns these kernels."""
     headers = [one for kernel in kernels for one in sources(kernel.path, kernel.source, kernel.flags)[1:]]
     known = dict.fromkeys((str(one.path), _hash(one.text.encode())) for one in headers)
-    return Errand(name, make_device, work, task, version(), tuple(known), device)
+    return Errand(name, make_device, work, task, code_version(), tuple(known), device)
 
 
 def check_errand(errand: Errand, machine: str) -> None:
     """Raise a DeviceError if this machine would not do the same as the one that the errand comes from."""
-    if errand.version != version():
+    if errand.version != code_version():
         raise DeviceError(f"{machine} has another version of kfuzz than this machine: install the same one on both")
     for path, known in errand.headers:
         if not Path(path).is_file() or _hash(Path(path).read_text(encoding="utf-8-sig").encode()) != known:
@@ -61,7 +61,7 @@ def check_errand(errand: Errand, machine: str) -> None:
 
 
 @functools.cache
-def version() -> str:
+def code_version() -> str:
     """A hash of the code of this package: two machines with the same hash find the same."""
     folders = {"": HOME, "oracle/": Path(oracle.__file__).parent}  # an installed oracle lies within the other folder
     files = {

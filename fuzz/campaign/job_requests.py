@@ -14,7 +14,7 @@ from kfuzz.campaign.trials.trial import PreparedTrial
 from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, Job, Outcome, Probe
 
 
-def ask(ahead: Ahead, trial: PreparedTrial) -> None:
+def queue_job(ahead: Ahead, trial: PreparedTrial) -> None:
     """Queue a trial's job and its twins."""
     ahead.ask(trial.job, trial.probe)
     for job in _twins_of(trial):

@@ -17,7 +17,7 @@ from kfuzz.campaign.trials.defect import Defect
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import Case, case_for, numbers_in
 from kfuzz.cases.plans.home import home_of, names_its_home
-from kfuzz.cases.plans.plan import plan_at, plan_like, shapes, takes_any_number
+from kfuzz.cases.plans.plan import input_shapes, plan_at, plan_like, takes_any_number
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.expression import show_sizes
 from kfuzz.devices import Device, Probe
@@ -100,7 +100,7 @@ def usual_cases(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]
     """Cases of a size as a test would have them: normal numbers, or the tame ones among cases that are drawn."""
     drawn = [plan_at(kernel, axes, tune, random.Random(seed).randint).case for seed in range(OTHER_SEEDS)]  # noqa: S311  values, nothing secret
     tame = [one for one in drawn if all(is_tame(numbers_in(array)) for array in one.arrays.values())]
-    roles = shapes(kernel, axes)
+    roles = input_shapes(kernel, axes)
     draw = np.random.default_rng(0)
     normal = {role: draw.normal(size=shape).astype(np.float32) for role, shape in roles.items()}
     return [case_for(kernel, normal)] if takes_any_number(kernel) else tame or drawn[:1]

@@ -22,7 +22,7 @@ MOST_BYTES = 1 << 20
 """Bytes that a line may unpack to."""
 
 
-def line_of(record: Record) -> str | None:
+def as_line(record: Record) -> str | None:
     """The record as one line; None if that would be too long."""
     if record.origin is not None:
         record = replace(record, origin=replace(record.origin, message=record.origin.message[:LONGEST_MESSAGE]))

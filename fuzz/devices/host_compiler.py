@@ -13,7 +13,7 @@ from kfuzz.devices import cache
 INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
 
 
-def find() -> str:
+def find_compiler() -> str:
     """The host's C++ compiler; if there is none, raise a DeviceError that says how to install one.
 
     It prefers g++ to clang: clang does not check alignment when a whole struct (float4) is copied, and loses the lines
@@ -39,7 +39,7 @@ def identity(compiler: str) -> str:
 
 def build_library(source: Path) -> Path:
     """The shared library built from a single C++ file of kfuzz; it needs nothing from the runtime."""
-    compiler = find()
+    compiler = find_compiler()
     words = [compiler, "-std=c++17", "-O2", "-Wall", "-fPIC", "-shared", str(source), "-ldl"]
 
     def build(made: Path) -> None:

@@ -172,7 +172,7 @@ def value_with(text: str, values: Mapping[str, object]) -> object:
             return values[node.id]
         if isinstance(node, ast.Call) and (method := view_of(node)):
             array, name = made(method.value), method.attr
-            given = [size_of(arg, values) for arg in node.args]
+            given = [evaluate_size(arg, values) for arg in node.args]
             if name == "view":  # as a type of the array's own library
                 given = [getattr(sys.modules[type(array).__module__], str(one)) for one in given]
             return getattr(array, name)(*given)
@@ -187,12 +187,12 @@ def value_with(text: str, values: Mapping[str, object]) -> object:
     return made(ast.parse(text, mode="eval").body)
 
 
-def size_of(node: ast.expr, values: Mapping[str, object]) -> Any:  # noqa: ANN401  a number, or a literal
+def evaluate_size(node: ast.expr, values: Mapping[str, object]) -> Any:  # noqa: ANN401  a number, or a literal
     """An argument of a view: a literal, or sums, products and quotients of sizes."""
     if isinstance(node, ast.Name):
         return values[node.id]
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        return OPERATORS[type(node.op)](size_of(node.left, values), size_of(node.right, values))
+        return OPERATORS[type(node.op)](evaluate_size(node.left, values), evaluate_size(node.right, values))
     return ast.literal_eval(node)
 
 

@@ -31,7 +31,7 @@ def _largest_along(x: Reals, axis: int, size: int) -> Reals:
     return np.asarray(np.maximum.reduceat(x, np.arange(0, length, size), axis=axis))
 
 
-def spread(s: Reals, blocks: BlockSize, shape: tuple[int, ...]) -> Reals:
+def value_of_block(s: Reals, blocks: BlockSize, shape: tuple[int, ...]) -> Reals:
     """The value of its block at each element of an array of this shape."""
     for axis, size in zip((-1, -2), blocks[::-1], strict=True):
         length = shape[axis]

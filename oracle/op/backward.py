@@ -194,7 +194,7 @@ class Tape(LoopWords, WordsForFunctions):
         def back(g: Quantity) -> list[Made]:
             (_, most), (least, _) = ends(a.base), ends(made)
             may_be = np.broadcast_to(np.logical_not(most < least), a.shape)
-            return [(a, shared(self.N, may_be, may_be.sum(axis=axis, keepdims=True) == 1, g))]
+            return [(a, share_gradient(self.N, may_be, may_be.sum(axis=axis, keepdims=True) == 1, g))]
 
         return self.step(made, [a], back)
 
@@ -208,7 +208,7 @@ class Tape(LoopWords, WordsForFunctions):
         def back(g: Quantity) -> list[Made]:
             (least, most), (other_least, other_most) = ends(x.base), ends(y.base)
             of_x, of_y = np.logical_not(most < other_least), np.logical_not(other_most < least)
-            return [(x, shared(self.N, of_x, ~of_y, g)), (y, shared(self.N, of_y, ~of_x, g))]
+            return [(x, share_gradient(self.N, of_x, ~of_y, g)), (y, share_gradient(self.N, of_y, ~of_x, g))]
 
         return self.step(self.N.maximum(x.base, y.base), [x, y], back)
 
@@ -374,7 +374,7 @@ def ends(a: Quantity) -> tuple[Reals, Reals]:
     return np.where(a.nan, np.nan, a.lo), np.where(a.nan, np.nan, a.hi)
 
 
-def shared(N: Any, may_be: Reals, is_alone: Reals, g: Quantity) -> Quantity:  # noqa: ANN401  any system
+def share_gradient(N: Any, may_be: Reals, is_alone: Reals, g: Quantity) -> Quantity:  # noqa: ANN401  any system
     """The gradient of what may be the extreme: all where it is alone, and any part of it where there are others."""
     shape = np.broadcast_shapes(may_be.shape, is_alone.shape, g.shape)
     may_be, is_alone, g = np.broadcast_to(may_be, shape), np.broadcast_to(is_alone, shape), g.expanded(*shape)

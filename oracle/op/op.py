@@ -26,7 +26,7 @@ from kfuzz.oracle.numbers.verdict import Special
 from kfuzz.oracle.op.answer_sets import AnswerSets
 from kfuzz.oracle.op.axis_orders import ArrayViews
 from kfuzz.oracle.op.role import USAGE, Role, read_role, shape_output, shares_of
-from kfuzz.oracle.op.shapes import Lengths, Places, evaluate, is_derived, lengths_of, measure, names_in
+from kfuzz.oracle.op.shapes import Lengths, Places, dimension_length, evaluate, is_derived, lengths_of, names_in
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import WORDS, Quantity
 
@@ -158,7 +158,7 @@ class Op:
             sizes[name] = max(int(size), least)
         for dimension in self.derived_dimensions:
             if names_in(dimension) <= sizes.keys():
-                sizes[dimension] = measure(dimension, sizes)
+                sizes[dimension] = dimension_length(dimension, sizes)
         return sizes
 
     @cached_property

@@ -66,7 +66,7 @@ def names_in(dimension: str) -> frozenset[str]:
     return frozenset(NAME.findall(dimension)) - FUNCTIONS.keys()
 
 
-def measure(dimension: str, sizes: Lengths) -> int:
+def dimension_length(dimension: str, sizes: Lengths) -> int:
     """The length of a dimension that follows from these sizes."""
     base, _, by = dimension.partition(" / ")
     return -(-sizes[base] // sizes[by]) if by else int(evaluate(dimension, sizes))

@@ -96,11 +96,11 @@ def name_tokens(asked: Asked, logits: Doubles, may: Mask, chances: Callable[[], 
 
     enclosure = Enclosure(want, lo, hi, judged, none, none, refuse_balls, None, reasons, holds=holds)
     return AnswerSet(
-        enclosure, chances and open_where(~judged, chances), lambda got: np.where(judged, categorize(got, cols), -1)
+        enclosure, chances and open_chances(~judged, chances), lambda got: np.where(judged, categorize(got, cols), -1)
     )
 
 
-def open_where(mask: Mask, chances: Callable[[], Chances]) -> Callable[[], Chances]:
+def open_chances(mask: Mask, chances: Callable[[], Chances]) -> Callable[[], Chances]:
     """The same bounds, but any probability for the quantities of a mask, which no answer shows."""
 
     def opened() -> Chances:

@@ -10,7 +10,7 @@ from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.numbers.evidence import Chances
 from kfuzz.oracle.numbers.verdict import Reason, Why
 from kfuzz.oracle.op.answer_sets import AnswerSet, Asked, Categories
-from kfuzz.oracle.sets.sampling import open_where, refuse_balls
+from kfuzz.oracle.sets.sampling import open_chances, refuse_balls
 from kfuzz.oracle.systems.rules.quantized import Shares
 
 LEAST_RANDOM_BITS = 8
@@ -47,7 +47,7 @@ def draw_between(
         pairs = (np.stack([1 - high, low], axis=-1), np.stack([1 - low, high], axis=-1))
         return Chances(*(pair.reshape(-1, 2) for pair in pairs))
 
-    return AnswerSet(enclosure, open_where(~shows.reshape(-1), chances) if is_random else None, categorize)
+    return AnswerSet(enclosure, open_chances(~shows.reshape(-1), chances) if is_random else None, categorize)
 
 
 def draw_dropout(asked: Asked, x: Doubles, chance: tuple[Doubles, Doubles], is_random: bool = True) -> AnswerSet:
@@ -90,4 +90,4 @@ def draw_neighbours(enclosure: Enclosure, shares: Shares, shape: tuple[int, ...]
     def holds(got: Doubles) -> Mask:
         return np.asarray(((got >= enclosure.lo) & (got <= enclosure.hi)) | ~np.isfinite(enclosure.want))
 
-    return AnswerSet(replace(enclosure, holds=enclosure.holds or holds), open_where(~is_known, chances), categorize)
+    return AnswerSet(replace(enclosure, holds=enclosure.holds or holds), open_chances(~is_known, chances), categorize)

@@ -11,7 +11,7 @@ import numpy as np
 from kfuzz.oracle.accuracy.functions import FUNCTIONS, OF_TWO
 from kfuzz.oracle.numbers.elements import E4M3, ELEMENTS, Element, Reals
 from kfuzz.oracle.numbers.grid import grid_of
-from kfuzz.oracle.numbers.groups import largest_of_blocks, spread
+from kfuzz.oracle.numbers.groups import largest_of_blocks, value_of_block
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.loops import LoopWords
@@ -216,17 +216,17 @@ class Exact(MoveWords, LoopWords, WordsForFunctions):
 
     def quantize(self, a: Quantity, scale: Quantity, name: str, zero: Quantity | None = None) -> Quantity:
         grid = grid_of(self.element_of(name))
-        t = self.div(a, self.value(spread(scale.x, a.blocks, a.shape)))
+        t = self.div(a, self.value(value_of_block(scale.x, a.blocks, a.shape)))
         whole = np.asarray(t.x, dtype=np.float64)
         if zero is not None:
-            whole = np.rint(whole) + np.asarray(spread(zero.x, a.blocks, a.shape), dtype=np.float64)
+            whole = np.rint(whole) + np.asarray(value_of_block(zero.x, a.blocks, a.shape), dtype=np.float64)
         made = self.input(grid.round(whole))
         made.blocks, made.name = a.blocks, name
         return made
 
     def dequantize(self, a: Quantity, scale: Quantity, zero: Quantity | None = None) -> Quantity:
-        number = a if zero is None else self.sub(a, self.value(spread(zero.x, a.blocks, a.shape)))
-        return self.mul(number, self.value(spread(scale.x, a.blocks, a.shape)))
+        number = a if zero is None else self.sub(a, self.value(value_of_block(zero.x, a.blocks, a.shape)))
+        return self.mul(number, self.value(value_of_block(scale.x, a.blocks, a.shape)))
 
     def unknown(self, why: str, *sizes: int) -> Quantity:
         return self.input(np.full(sizes, np.nan))

@@ -76,7 +76,7 @@ def exponents_are_exact(m: Doubles, accuracy: Accuracy) -> Mask:
     return np.asarray((is_whole | nothing if has_nothing else is_whole).all(axis=-1))
 
 
-def distances(top: Doubles, m: Doubles, accuracy: Accuracy) -> Doubles:
+def distances_from_maximum(top: Doubles, m: Doubles, accuracy: Accuracy) -> Doubles:
     """max - m_j: exact or, with an exact shift, as one float32 subtraction."""
     if accuracy.exact_shift:
         with np.errstate(over="ignore"):  # beyond FLT_MAX the distance is inf, as on the device
@@ -132,7 +132,7 @@ def enclose_sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) ->
     n = m.shape[-1]
     top = m.max(axis=-1)
     m, s = sort_terms(m, s, accuracy, first_exp)
-    d = np.minimum(distances(top[..., None], m, accuracy), FAR)
+    d = np.minimum(distances_from_maximum(top[..., None], m, accuracy), FAR)
     w = np.negative(d)
     np.exp(w, out=w)
     w = w if first_exp else s * w  # the terms of inputs have the weight 1
@@ -206,5 +206,5 @@ def ball_lift(top: float, accuracy: Accuracy, rescaled: bool = False) -> arb:
 def ball_distance(top: float, m: float, accuracy: Accuracy) -> arb:
     """The ball version of `distances`."""
     if accuracy.exact_shift:
-        return arb(float(distances(np.asarray(top), np.asarray(m), accuracy)))
+        return arb(float(distances_from_maximum(np.asarray(top), np.asarray(m), accuracy)))
     return arb(top) - arb(m)

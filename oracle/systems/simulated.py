@@ -15,7 +15,7 @@ from kfuzz.oracle.accuracy.functions import FUNCTIONS
 from kfuzz.oracle.accuracy.rounding import ACCUMULATOR_FORMATS, NARROW_SUMS, Accuracy
 from kfuzz.oracle.numbers.elements import F32, F64, FORMATS, Element, Reals
 from kfuzz.oracle.numbers.grid import grid_of
-from kfuzz.oracle.numbers.groups import spread
+from kfuzz.oracle.numbers.groups import value_of_block
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along, fold, unfold
 from kfuzz.oracle.systems.exact import Exact, ScatterKind, scatter_places
@@ -141,10 +141,10 @@ class Simulated(Exact):
 
     def quantize(self, a: Quantity, scale: Quantity, name: str, zero: Quantity | None = None) -> Quantity:
         grid, rounding = grid_of(self.element_of(name)), self.claim.quantize.round
-        t = self.div(a, self.value(spread(scale.x, a.blocks, a.shape))).x
+        t = self.div(a, self.value(value_of_block(scale.x, a.blocks, a.shape))).x
         t = np.where(np.isnan(t) & (a.x == 0), 0.0, t)
         if zero is not None:
-            t = np.rint(t) + spread(zero.x, a.blocks, a.shape)
+            t = np.rint(t) + value_of_block(zero.x, a.blocks, a.shape)
         if rounding == "stochastic":
             low, high = grid.round(t, "down"), grid.round(t, "up")
             with np.errstate(all="ignore"):

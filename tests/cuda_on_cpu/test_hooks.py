@@ -54,7 +54,7 @@ def one_sum() -> Job:
 
 @pytest.fixture(scope="module")
 def is_gcc_on_x86() -> bool:
-    identity = host_compiler.identity(host_compiler.find())
+    identity = host_compiler.identity(host_compiler.find_compiler())
     return "x86_64" in identity and "clang" not in identity
 
 

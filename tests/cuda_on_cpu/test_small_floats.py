@@ -230,7 +230,14 @@ def test_torchs_types_have_the_same_grids(tmp_path: Path) -> None:
     source, program = tmp_path / "float8.cpp", tmp_path / "float8"
     source.write_text(OF_TORCH)
     rooms = (*toolchain.HEADERS, toolchain.HOME / "host" / "torch" / "include")
-    command = (host_compiler.find(), "-std=c++17", *(f"-I{room}" for room in rooms), str(source), "-o", str(program))
+    command = (
+        host_compiler.find_compiler(),
+        "-std=c++17",
+        *(f"-I{room}" for room in rooms),
+        str(source),
+        "-o",
+        str(program),
+    )
     subprocess.run(command, check=True)
     x = np.concatenate([hostile_floats(GRIDS["e4m3"]), hostile_floats(GRIDS["e5m2"])])
     made = subprocess.run([str(program)], input=x.tobytes(), capture_output=True, check=True).stdout

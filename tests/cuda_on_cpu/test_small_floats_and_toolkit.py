@@ -58,7 +58,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Conversions, Convers
     made = []
     for number, flags in enumerate((ours, theirs)):
         library = tmp_path_factory.mktemp("conversions") / f"{number}.so"
-        subprocess.run([host_compiler.find(), *FLAGS, *flags, str(DRIVER), "-o", str(library)], check=True)
+        subprocess.run([host_compiler.find_compiler(), *FLAGS, *flags, str(DRIVER), "-o", str(library)], check=True)
         made.append(Conversions(ctypes.CDLL(str(library), mode=1)))  # 1: lazily, for what a driver does not call
     return made[0], made[1]
 

@@ -60,5 +60,5 @@ def test_each_variable_that_can_change_belongs_to_the_run_or_to_the_process() ->
 def test_a_variable_of_its_own_is_found(tmp_path: Path, stray: str) -> None:
     source, library = tmp_path / "stray.cpp", tmp_path / "stray.so"
     source.write_text(f"namespace cuda_on_cpu {{ {stray} }}\n")
-    subprocess.run([host_compiler.find(), "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    subprocess.run([host_compiler.find_compiler(), "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
     assert find_strays(library, read_sources())

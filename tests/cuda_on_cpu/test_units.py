@@ -44,7 +44,7 @@ def compile_once(tmp_path_factory: pytest.TempPathFactory) -> Compile:
         if source not in made:
             made[source] = folder / f"{len(made)}.o"
             where = (f"-iquote{toolchain.HOME / 'runtime'}", "-c", str(source), "-o", str(made[source]))
-            subprocess.run([host_compiler.find(), *FLAGS, *where], check=True)
+            subprocess.run([host_compiler.find_compiler(), *FLAGS, *where], check=True)
         return made[source]
 
     return compile_
@@ -59,7 +59,9 @@ def run_driver(
     sources = [driver, *(replaced.get(unit, toolchain.HOME / "runtime" / f"{unit}.cpp") for unit in units)]
     program = folder / name
     objects = [str(compile_(source)) for source in sources]
-    subprocess.run([host_compiler.find(), *UNRESOLVED, *objects, "-o", str(program)], check=True, capture_output=True)
+    subprocess.run(
+        [host_compiler.find_compiler(), *UNRESOLVED, *objects, "-o", str(program)], check=True, capture_output=True
+    )
     return subprocess.run([program], capture_output=True, text=True, check=False)
 
 

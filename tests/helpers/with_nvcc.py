@@ -9,7 +9,7 @@ from kfuzz.devices.gpu import nvidia
 def missing_nvcc() -> str:
     """Why there is no nvcc; empty if there is one."""
     try:
-        nvidia.find()
+        nvidia.find_nvcc()
     except DeviceError as error:
         return str(error)
     return ""

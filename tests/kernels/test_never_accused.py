@@ -120,14 +120,14 @@ def test_what_nvcc_takes_is_not_refused(name: str) -> None:
 def is_taken_by_nvcc(text: str, folder: Path) -> bool:
     path = folder / "mine.cu"
     path.write_text(text)
-    command = [nvidia.find(), "-c", "-w", "--expt-relaxed-constexpr", str(path), "-o", str(folder / "mine.o")]
+    command = [nvidia.find_nvcc(), "-c", "-w", "--expt-relaxed-constexpr", str(path), "-o", str(folder / "mine.o")]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 @pytest.mark.soak
 def test_nvcc_itself_takes_and_refuses_these(tmp_path: Path) -> None:
     try:
-        nvidia.find()
+        nvidia.find_nvcc()
     except DeviceError as error:
         pytest.skip(str(error))
     assert [name for name, (text, _) in REFUSED.items() if is_taken_by_nvcc(text, tmp_path)] == []

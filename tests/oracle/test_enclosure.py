@@ -19,7 +19,7 @@ from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import BF16, F64, store
 from kfuzz.oracle.numbers.enclosure import Bounds, Enclosure, compare, is_outside, tree_sum
 from kfuzz.oracle.proof.selfcheck.algorithms import TREE, total
-from kfuzz.oracle.proof.selfcheck.families import rows
+from kfuzz.oracle.proof.selfcheck.families import family_rows
 from kfuzz.oracle.proof.selfcheck.number import Float32
 from kfuzz.oracle.proof.selfcheck.soundness import VARIANTS, wrong_bounds
 from kfuzz.oracle.systems.band import Bands
@@ -47,7 +47,7 @@ UNSHIFTED = Accuracy(adds=9, shift="zero", exp=FAST_EXPF)
 
 def inputs_of(op: str, seed: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
-    x = rows(33, seed)[:, :33]
+    x = family_rows(33, seed)[:, :33]
     states = {"m": np.array([0, -np.inf, -200, 3], dtype="f4"), "s": np.array([1, 7, 1e30, 2.5], dtype="f4")}
     other = {"m2": np.array([-np.inf, 4, -200, 90], dtype="f4"), "s2": np.array([1, 9, 3e38, 1], dtype="f4")}
     match op:
@@ -112,7 +112,7 @@ def test_tree_sum_errs_by_its_depth(terms: list[float]) -> None:
 
 
 def test_a_tighter_claim_gives_a_narrower_enclosure() -> None:
-    x = {"x": rows(100, 3)[:4]}
+    x = {"x": family_rows(100, 3)[:4]}
     loose = enclose(find("softmax"), x, Accuracy(), Special())["y"]
     tighter = (
         Accuracy(adds=7),
@@ -204,7 +204,7 @@ def test_a_difference_is_exact_or_rounded_once(x: float, top: float) -> None:
 
 def test_states_are_relative_to_a_maximum() -> None:
     with pytest.raises(oracle.OracleError, match="shift='zero'"):
-        enclose(find("max_sum"), {"x": rows(5, 1)}, UNSHIFTED, Special())
+        enclose(find("max_sum"), {"x": family_rows(5, 1)}, UNSHIFTED, Special())
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_states_are_relative_to_a_maximum() -> None:
     ],
 )
 def test_a_looser_claim_gives_a_wider_enclosure(wider: Accuracy) -> None:
-    x = {"x": rows(100, 3)[:4]}
+    x = {"x": family_rows(100, 3)[:4]}
     base = enclose(find("softmax"), x, Accuracy(), Special())["y"]
     loose = enclose(find("softmax"), x, wider, Special())["y"]
     assert ((loose.hi >= base.hi) & (loose.lo <= base.lo)).all()
@@ -228,7 +228,7 @@ def test_a_looser_claim_gives_a_wider_enclosure(wider: Accuracy) -> None:
 @pytest.mark.parametrize("divide", ["ieee", "reciprocal", "fast", "fast reciprocal"])
 def test_bounds_are_ordered_around_the_answer(accumulate: str, divide: Divide) -> None:
     claim = Accuracy(accumulate=accumulate, divide=divide)
-    y = enclose(find("softmax"), {"x": rows(65, 4)}, claim, Special())["y"]
+    y = enclose(find("softmax"), {"x": family_rows(65, 4)}, claim, Special())["y"]
     assert ((y.lo <= y.want) & (y.want <= y.hi)).all()
 
 
@@ -276,7 +276,7 @@ def test_bounds_that_are_wrong_on_purpose_are_violated() -> None:
 
 
 def test_an_answer_at_the_bound_is_decided_by_balls_and_never_accused_in_doubt() -> None:
-    x = {"x": rows(50, 5)[:1]}
+    x = {"x": family_rows(50, 5)[:1]}
     enclosure = enclose(find("softmax"), x, Accuracy(adds=5, rescales=0), Special())["y"]
     on_it = compare(enclosure.hi, enclosure)
     assert not on_it.broken.any()
@@ -379,7 +379,7 @@ def test_what_no_precision_decides_is_not_accused() -> None:
 
 
 def test_balls_alone_say_that_two_elements_have_no_common_sum() -> None:
-    x = rows(33, 6)[:1]
+    x = family_rows(33, 6)[:1]
     exact = np.exp(x.astype("f8") - x.max()) / np.exp(x.astype("f8") - x.max()).sum()
     y = exact.astype("f4")
     test = enclose(find("softmax"), {"x": x}, Accuracy(rescales=0, divide="ieee"), Special())["y"].joint

@@ -17,7 +17,7 @@ from paths import ROOT
 from kfuzz.common.errors import TargetError
 from kfuzz.kinds import KINDS
 from kfuzz.ui.commands.group import main
-from kfuzz.ui.targets.targets import find
+from kfuzz.ui.targets.targets import find_files
 from kfuzz.ui.targets.template import template
 
 PAGES = [pytest.param(page, id=page.relative_to(ROOT).as_posix()) for page in pages()]
@@ -86,7 +86,7 @@ def check_kfuzz(arguments: list[str]) -> None:
     for word in arguments[1:]:
         if arguments[0] in ("fuzz", "show", "score") and re.fullmatch(r"[a-z_]+/[\w*]+", word):
             try:
-                find(word)
+                find_files(word)
             except TargetError as error:
                 raise WrongError(str(error)) from None
 

@@ -18,7 +18,7 @@ from kfuzz.campaign.minimizing import passes
 from kfuzz.campaign.minimizing.subject import Candidates, Subject, subject_of
 from kfuzz.campaign.trials.defect import Defect
 from kfuzz.campaign.trials.locating import locate
-from kfuzz.campaign.trials.replay import launches
+from kfuzz.campaign.trials.replay import launches_to_try
 from kfuzz.campaign.trials.trial import Trial, run_trial, unfit
 from kfuzz.cases.case import Origin, Record
 from kfuzz.cases.plans.choose import seed_of
@@ -219,7 +219,7 @@ def failure_of(record: Record, kernel: Kernel, device: Device) -> Failure | None
     """The first failing trial of a kept case, in the case's own bucket if there is one, else in any bucket."""
     origin = record.origin
     other: Failure | None = None
-    for tune, probes in launches(record, kernel, AGAIN, TIMEOUT):
+    for tune, probes in launches_to_try(record, kernel, AGAIN, TIMEOUT):
         for probe in probes:
             trial = run_trial(kernel, record.case, tune, device, probe)
             for defect in trial.defects:

@@ -51,7 +51,7 @@ class TwinComparison:
         return f"{self.output}[{', '.join(map(str, self.index))}]"
 
 
-def compare(trial: Examined, twin: Twin) -> TwinComparison:
+def compare_twin(trial: Examined, twin: Twin) -> TwinComparison:
     """Compare a trial's job with its twin."""
     return next(compare_each(trial, [twin]))
 
@@ -129,7 +129,9 @@ def first_difference(left: NamedOutputs, right: NamedOutputs) -> TwinComparison 
         if where.any():
             index = int(np.flatnonzero(where)[0])
             place = tuple(map(int, np.unravel_index(index, one.shape)))
-            return TwinComparison(Agreement.DIFFERENT, name, place, show(one, index), show(other, index))
+            return TwinComparison(
+                Agreement.DIFFERENT, name, place, element_text(one, index), element_text(other, index)
+            )
     return None
 
 
@@ -143,7 +145,7 @@ def difference_of(one: NDArray[np.generic], other: NDArray[np.generic]) -> NDArr
     return where
 
 
-def show(array: NDArray[np.generic], index: int) -> str:
+def element_text(array: NDArray[np.generic], index: int) -> str:
     """One element, as a number and in bits."""
     flat = np.ascontiguousarray(array).reshape(-1)[index : index + 1]
     word = int(bits(flat)[0])

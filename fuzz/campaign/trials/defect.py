@@ -33,7 +33,7 @@ def cause_of(kernel: str, name: str) -> str:
     return f"{kernel}: {name}"
 
 
-def is_finite(kernel: str, causes: Sequence[str]) -> bool:
+def occurs_for_finite(kernel: str, causes: Sequence[str]) -> bool:
     """Whether a defect with these causes occurs for finite inputs, as far as that is known."""
     return causes[0] != cause_of(kernel, WRONG_BEYOND)
 
@@ -123,7 +123,7 @@ class Defect:
     @property
     def is_finite(self) -> bool:
         """Whether it occurs for finite inputs, as far as that is known."""
-        return is_finite(self.scene.kernel, self.causes)
+        return occurs_for_finite(self.scene.kernel, self.causes)
 
     def is_among(self, known: frozenset[str]) -> bool:
         """Whether its bucket or one of its causes is in this set."""

@@ -39,24 +39,24 @@ def jobs_of_other_sizes(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> 
 def earlier_cases(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> Iterator[Case]:
     """Cases within the claim, made from the values of this one; the last has the same sizes."""
     if all(case.axes.values()):
-        for sizes in (halves(case), doubles(case)):
+        for sizes in (halved_cases(case), doubles(case)):
             found = next((one for one in sizes if kernel.takes(one.arrays, tune)), None)
             if found is not None:
                 yield found
     yield reverse_values(case)
 
 
-def halves(case: Case) -> Iterator[Case]:
+def halved_cases(case: Case) -> Iterator[Case]:
     """The case with each dimension halved, then with one dimension halved."""
-    yield from (resize(case, {name: -(-case.axes[name] // 2) for name in names}) for names in dimensions_of(case))
+    yield from (resize(case, {name: -(-case.axes[name] // 2) for name in names}) for names in dimension_groups(case))
 
 
 def doubles(case: Case) -> Iterator[Case]:
     """The case with each dimension doubled, then with one dimension doubled."""
-    yield from (resize(case, {name: 2 * case.axes[name] for name in names}) for names in dimensions_of(case))
+    yield from (resize(case, {name: 2 * case.axes[name] for name in names}) for names in dimension_groups(case))
 
 
-def dimensions_of(case: Case) -> list[list[str]]:
+def dimension_groups(case: Case) -> list[list[str]]:
     """All dimensions, and each by itself."""
     return [[*case.axes], *([name] for name in case.axes)]
 

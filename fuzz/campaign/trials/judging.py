@@ -51,7 +51,7 @@ def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judge
     """
     if kernel.reference:
         judged = [(run, _by_reference(verdict)) for run, verdict in judged]
-    text = partial(text_of, kernel)
+    text = partial(text_of_file, kernel)
     loud = replace(outcome, findings=tuple(one for one in outcome.findings if not silence_of(one, text)))
     answers = [_add_causes(kernel, case, one) for one in _oracle_defects(kernel, scene, loud, judged)]
     covered = {answer.kind for answer in answers} & {"stateful"}  # a wrong answer says more than one that differs
@@ -147,7 +147,7 @@ def _is_finite(kernel: Kernel, case: Case, worst: Worst) -> bool:
     return True
 
 
-def text_of(kernel: Kernel, file: str) -> str:
+def text_of_file(kernel: Kernel, file: str) -> str:
     """The text of the kernel file, or of one of its headers; empty if the header is gone."""
     if not file:
         return kernel.source

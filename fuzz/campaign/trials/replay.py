@@ -72,7 +72,7 @@ def _replay_launches(
     warning = record.origin.bucket if mine and record.origin and record.origin.severity == "warning" else ""
     worst = Replay(kernel.name, "kept", 0, 0, (), {})
     total = 0
-    for tune, probes in launches(record, kernel, tries, timeout):
+    for tune, probes in launches_to_try(record, kernel, tries, timeout):
         trials: list[Trial] = []
         for probe in probes:
             trials.append(run_trial(kernel, record.case, tune, device, probe, tell))
@@ -102,7 +102,7 @@ def _summarize(
     return Replay(kernel.name, status, len(trials), len(broken), defects, tune, notes=notes)
 
 
-def launches(
+def launches_to_try(
     record: Record, kernel: Kernel, tries: int, timeout: float
 ) -> Iterator[tuple[Mapping[str, int], list[Probe]]]:
     """The tune values to try, each with probes that differ only in their seed."""

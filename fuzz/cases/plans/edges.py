@@ -51,11 +51,11 @@ def widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
 
 def named_numbers(kernel: Kernel) -> frozenset[int]:
     """The numbers in the kernel's claim and text."""
-    return numbers(kernel.source) | kernel.literals
+    return numbers_in_text(kernel.source) | kernel.literals
 
 
 @cache
-def numbers(source: str) -> frozenset[int]:
+def numbers_in_text(source: str) -> frozenset[int]:
     """The integers in the text of a kernel, outside its comments, and their products: 0x40, 64u, 1 << 12, 16 * 1024."""
     found: set[int] = set()
     for written in PRODUCT.findall(COMMENT.sub("", source)):

@@ -9,7 +9,7 @@ from math import prod
 
 from kfuzz.cases.plans.choose import Choose, one_of
 from kfuzz.cases.plans.counting import elements
-from kfuzz.cases.plans.edges import numbers
+from kfuzz.cases.plans.edges import numbers_in_text
 from kfuzz.cases.plans.loops import number_or_zero
 from kfuzz.cases.plans.scale import (
     LARGEST,
@@ -143,7 +143,7 @@ def _draw_long_rows(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, i
     axes = {
         name: axis.near(choose(3, 8)) if row else _draw_few(kernel, name, choose) for name, axis in kernel.axes.items()
     }
-    places = (MANY, *sorted(size for size in numbers(kernel.source) if MANY < size <= LONGEST))
+    places = (MANY, *sorted(size for size in numbers_in_text(kernel.source) if MANY < size <= LONGEST))
     axes[long] = kernel.axes[long].near(one_of(choose, places) + choose(1, 64))
     few = max(1, MOST_ROW_ELEMENTS // axes[long])
     axes |= {name: kernel.axes[name].near(min(size, few)) for name, size in axes.items() if name != long}

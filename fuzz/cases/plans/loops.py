@@ -43,7 +43,7 @@ def number_or_zero(kernel: Kernel, counted: Callable[[], int]) -> int:
         return 0
 
 
-def turns(kernel: Kernel, loop: Loop, sizes: Mapping[str, int]) -> int:
+def elements_per_thread(kernel: Kernel, loop: Loop, sizes: Mapping[str, int]) -> int:
     """How many elements of the array there are for each thread of the launch, rounded up."""
     threads = prod(size(sizes) for size in (*loop.launch.grid, *loop.launch.block))
     return ceil_div(prod(size(sizes) for size in kernel.arrays[loop.array].shape), max(1, threads))
@@ -54,7 +54,10 @@ def least_size(kernel: Kernel, loop: Loop, tune: Mapping[str, int], wanted: int,
     (axis,) = kernel.axes
 
     def enough(size: int) -> bool:
-        return number_or_zero(kernel, lambda: turns(kernel, loop, kernel.sizes({axis: size}, tune))) >= wanted
+        return (
+            number_or_zero(kernel, lambda: elements_per_thread(kernel, loop, kernel.sizes({axis: size}, tune)))
+            >= wanted
+        )
 
     if not enough(hi):
         return None

@@ -26,7 +26,7 @@ from kfuzz.cases.plans.narrow_rows import recipe_of_role
 from kfuzz.cases.plans.noise_rows import with_noise
 from kfuzz.cases.plans.rows import plain_rows, rows_and_columns, rows_in_parts
 from kfuzz.cases.plans.scale import BUDGET, WORK, Large
-from kfuzz.cases.plans.sizes import Ground, fixed_elements, ground_of, keep_budget, make_allowed, size_of
+from kfuzz.cases.plans.sizes import Ground, choose_sizes, fixed_elements, ground_of, keep_budget, make_allowed
 from kfuzz.cases.plans.structures import draw_integers, draw_mask
 from kfuzz.cases.plans.vast import Rung, make_vast_inputs, vast_size
 from kfuzz.cases.recipe import Band, Recipe, bits_of
@@ -63,7 +63,7 @@ def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK,
     """A case that the claim admits, of the size that `plans.sizes` chooses, or `plans.large`."""
     budget += fixed_elements(kernel)
     found = large and large_size(kernel, large, choose)
-    ground, axes = make_allowed(*(found or size_of(kernel, choose, budget, work)), choose)
+    ground, axes = make_allowed(*(found or choose_sizes(kernel, choose, budget, work)), choose)
     if not found and axes != home_of(kernel):
         axes = keep_budget(ground, axes, budget)
     return Attempt(case_for(kernel, _arrays(ground, axes, choose)), ground.tune)
@@ -75,7 +75,7 @@ def plan_rung(kernel: Kernel, rung: Rung, choose: Choose) -> Attempt | None:
     if found is None:
         return None
     axes, tune = found
-    return Attempt(case_for(kernel, make_vast_inputs(kernel, shapes(kernel, axes))), tune, rung)
+    return Attempt(case_for(kernel, make_vast_inputs(kernel, input_shapes(kernel, axes))), tune, rung)
 
 
 def plan_at(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], choose: Choose) -> Attempt:
@@ -89,7 +89,7 @@ def plan_like(case: Case, kernel: Kernel, axes: Mapping[str, int], tune: Mapping
     It shows a bug for rare values at this size as well: a minimum that begins at 1e4 wants all numbers above it. None
     for arrays that cannot be repeated: a structure belongs to its size, and vast arrays are never filled.
     """
-    wanted = shapes(kernel, axes)
+    wanted = input_shapes(kernel, axes)
     is_kept = all(case.arrays[role].shape == wanted[role] for role in kernel.roles.structures)
     if case.is_vast or not is_kept or not all(array.size for array in case.arrays.values()):
         return None
@@ -109,7 +109,7 @@ def takes_any_number(kernel: Kernel) -> bool:
     return planner_of(kernel.op) is every_role_by_rows and not kernel.finite and kernel.value_range is None
 
 
-def shapes(kernel: Kernel, axes: Mapping[str, int]) -> dict[str, Shape]:
+def input_shapes(kernel: Kernel, axes: Mapping[str, int]) -> dict[str, Shape]:
     """The shape of the array of every input role."""
     read = {array.reads: array.shape for array in kernel.arrays.values() if array.reads}
     return {role: tuple(size(axes) for size in read[role]) for role in kernel.roles.inputs}
@@ -171,8 +171,8 @@ def answers_and_numbers(op: str, role: str, shape: Shape) -> tuple[int, int]:
 
 def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str, Recipe | Values]:
     """A recipe for every input role, within the claim; plain values for arrays of three dimensions and structures."""
-    given = shapes(ground.kernel, axes)
-    views = inputs_of(ground.kernel.op)
+    given = input_shapes(ground.kernel, axes)
+    views = input_views(ground.kernel.op)
     lengths = {role: view.lengths(given[role]) for role, view in views.items()}
     wanted = given | {role: view.shape(lengths[role]) for role, view in views.items()}
     found = with_noise(ground.kernel, planner_of(ground.kernel.op)(ground, wanted, choose), choose)
@@ -204,7 +204,7 @@ def _integers(
 ) -> dict[str, Recipe | Values]:  # fmt: skip
     """Masks, integers with a structure and integers below a bound, for the roles that no planner has made."""
     roles, made = ground.kernel.roles, dict[str, Recipe | Values]()
-    given = shapes(ground.kernel, axes)
+    given = input_shapes(ground.kernel, axes)
     placed = (pair for role, shape in given.items() for pair in zip(roles.inputs[role], shape, strict=False))
     sizes = {**axes, **lengths_of(placed), **ground.kernel.limits(axes)}
     for role, below in roles.integers.items():
@@ -220,7 +220,7 @@ def _integers(
 
 
 @cache
-def inputs_of(op: str) -> ArrayViews:
+def input_views(op: str) -> ArrayViews:
     """How the inputs of an op over other arrays than its own lie in these."""
     views = find(op).views
     return views[0] if views else {}

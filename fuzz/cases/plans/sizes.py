@@ -51,7 +51,7 @@ class Ground:
     named: tuple[int, ...]
 
 
-def size_of(kernel: Kernel, choose: Choose, budget: int, work: int) -> tuple[Ground, dict[str, int]]:
+def choose_sizes(kernel: Kernel, choose: Choose, budget: int, work: int) -> tuple[Ground, dict[str, int]]:
     """Launch parameters and sizes that the claim admits, within about so many elements and so much work."""
     if kernel.home and once_in(choose, HOME_ONCE_IN):
         return ground_of(kernel, draw_tune(kernel, choose)), home_of(kernel)

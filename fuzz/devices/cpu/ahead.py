@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from kfuzz.devices.cpu.options import split_flags
 from kfuzz.devices.cpu.toolchain import build_objects, build_runtime, precompile_front
-from kfuzz.devices.host_compiler import find
+from kfuzz.devices.host_compiler import find_compiler
 
 
 @contextlib.contextmanager
@@ -35,7 +35,7 @@ def _build_runtime(is_over: Callable[[], bool]) -> None:
 def _build_first(is_over: Callable[[], bool]) -> None:
     """Build what comes before a kernel and beside it in the flavour of the first trials."""
     with contextlib.suppress(Exception):
-        compiler = find()
+        compiler = find_compiler()
         precompile_front(compiler, "check", split_flags(()), 0)
         if not is_over():
             build_objects(compiler, "check", 0)

@@ -25,12 +25,12 @@ from kfuzz.devices.cpu.toolchain import (
     option_words,
     own_digest,
     precompile_front,
-    read_layout,
+    read_places,
     shared_arrays,
     words_after_front,
 )
 from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, build_unit, build_whole_unit, restore_file_names
-from kfuzz.devices.host_compiler import environment, find, identity
+from kfuzz.devices.host_compiler import environment, find_compiler, identity
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 from kfuzz.devices.torch_headers import suggest_header
 
@@ -92,7 +92,7 @@ def _front(job: Job, unit: Unit) -> int:
 
 def build_library(job: Job, flavour: Flavour) -> Library:
     """Compile the job's kernel file for a flavour. ClaimError with the compiler's own words if it does not compile."""
-    compiler = find()
+    compiler = find_compiler()
     chosen = split_flags(job.flags)
     unit = build_unit(job, flavour)
     parts = [
@@ -183,7 +183,7 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
         included = [one for one in dependencies(depends) if HOME not in one.parents and folder not in one.parents]
         unset = [(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)]
         notes: Notes = {
-            **read_layout(made),
+            **read_places(made),
             "uninitialised": sorted(set(unset)),
             "included": [(str(one), digest_of(one)) for one in included],
         }

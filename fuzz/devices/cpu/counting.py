@@ -57,7 +57,7 @@ class Counter:
     """Runs jobs in the count flavour, in a worker process of its own."""
 
     def __init__(self) -> None:
-        host_compiler.find()
+        host_compiler.find_compiler()
         self._worker = Worker(MODULE, grace=GRACE, slack=SLACK)
 
     def count(self, job: Job, seed: int = 0, timeout: float = 10.0) -> RunCounts | None:

@@ -33,7 +33,7 @@ class CpuDevice:
     name = "cpu"
 
     def __init__(self) -> None:
-        host_compiler.find()
+        host_compiler.find_compiler()
         self._nurseries: set[Nursery] = set()
         """Those of its processes, which they may not outlive."""
         self._worker = Worker(BACKEND, grace=GRACE, slack=SLACK, start=self._start)

@@ -25,7 +25,7 @@ UNDECLARED = re.compile(
 OUR_HEADER = re.compile(r"(?:cu|nccl|npp|nv)\w*")
 
 
-def describe(name: str) -> str:
+def name_with_library(name: str) -> str:
     """The name with its library."""
     library = re.match(NAME, name)
     assert library, name
@@ -48,4 +48,4 @@ def is_declared_by_us(function: str) -> bool:
 def find_missing(complaint: str) -> str:
     """The part of a library that a compiler misses, with its place; empty if its first error is another."""
     missing = UNDECLARED.match(complaint)
-    return f"{missing['place']}: the cpu device does not have {describe(missing['name'])}" if missing else ""
+    return f"{missing['place']}: the cpu device does not have {name_with_library(missing['name'])}" if missing else ""

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from kfuzz.devices import Job, is_host
 from kfuzz.devices.cpu.abi import BufferFlags, RawBuffer, RawFinding, RawLaunched, RawRun
 from kfuzz.devices.cpu.compiler import Library
-from kfuzz.devices.cpu.unit import locate, text_at
+from kfuzz.devices.cpu.unit import find_line, text_at
 from kfuzz.oracle.numbers.plural import plural
 
 WORD = 4
@@ -105,7 +105,7 @@ def locate_line(library: Library, number: int | None) -> tuple[str, int | None]:
     """The header that a line is in (empty for the kernel file), and its number there."""
     if number is None:
         return "", None
-    path, line = locate(library.files, number)
+    path, line = find_line(library.files, number)
     return ("" if path == library.files[0].path else str(path)), line
 
 

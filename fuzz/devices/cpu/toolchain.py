@@ -17,7 +17,7 @@ from typing import Any
 
 from kfuzz.devices import DeviceError, cache
 from kfuzz.devices.cpu.options import COMMON, LANGUAGE, RUNTIME, Flags, Flavour, options
-from kfuzz.devices.host_compiler import build_once, environment, find, identity
+from kfuzz.devices.host_compiler import build_once, environment, find_compiler, identity
 
 HOME = Path(__file__).parents[2] / "cuda_on_cpu"
 OF_LIBRARIES = (HOME / "runtime" / "module.cpp", HOME / "host" / "library.cpp")
@@ -46,7 +46,7 @@ def build_runtime(is_over: Callable[[], bool] = lambda: False) -> Path:
 
     Once `is_over`, it compiles no further file and raises a DeviceError.
     """
-    compiler = find()
+    compiler = find_compiler()
     name = f"cpu/runtime-{cache.key(identity(compiler), own_digest())[:32]}.so"
     return build_once(name, lambda made: _compile_runtime(compiler, made, is_over))
 
@@ -185,7 +185,7 @@ def words_after_front(chosen: Flags, folder: Path) -> list[str]:
     return ["-include", str(folder / "macros.h"), *files]
 
 
-def read_layout(path: Path) -> dict[str, Any]:
+def read_places(path: Path) -> dict[str, Any]:
     """Read the places of static __shared__ arrays, which are thread-local symbols, and of all other variables."""
     places: dict[tuple[int, int], str] = {}  # two arrays of one kernel may have one name
     variables = []

@@ -17,7 +17,7 @@ from kfuzz.devices.cpu.dynamic_shared import DYNAMIC_SHARED, declare_dynamic_arr
 from kfuzz.devices.cpu.host_functions import NO_TYPE, disable_checks, find_device_words
 from kfuzz.devices.cpu.host_variables import OTHER_THREADS, leave_out_known_names, write_as_static
 from kfuzz.devices.cpu.launches import TextEdit, translate_launches
-from kfuzz.devices.cpu.libraries import LIBRARY_CALL, describe, is_declared_by_us
+from kfuzz.devices.cpu.libraries import LIBRARY_CALL, is_declared_by_us, name_with_library
 from kfuzz.devices.cpu.library_headers import is_of_library, refuse_when_run, translate_header
 from kfuzz.devices.cpu.line_words import find_makers, replace_line_words
 from kfuzz.devices.cpu.ptx.asm_text import find_text_macros
@@ -302,7 +302,7 @@ def _find_library_calls(code: str, defined: frozenset[str]) -> Iterator[tuple[in
     for call in LIBRARY_CALL.finditer(code):
         name = call["name"]
         if name not in defined and not is_declared_by_us(name) and not re.search(_DECLARED % name, code):
-            yield call.start(), describe(name)
+            yield call.start(), name_with_library(name)
 
 
 def _find_defined(codes: Sequence[str]) -> frozenset[str]:

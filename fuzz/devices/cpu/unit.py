@@ -85,14 +85,14 @@ class Unit:
 
     def locate(self, line: int) -> tuple[Path, int]:
         """The file and the line that a number stands for."""
-        return locate(self.by_number, line)
+        return find_line(self.by_number, line)
 
 
 def header_name(number: int) -> str:
     return f"headers/{number}.h"
 
 
-def locate(files: Files, line: int) -> tuple[Path, int]:
+def find_line(files: Files, line: int) -> tuple[Path, int]:
     """The file and the line that a number stands for; the kernel file if its author has a #line of their own."""
     number, rest = divmod(line, LINES_A_FILE)
     return (files[number].path, rest) if number and number in files else (files[0].path, line)
@@ -100,7 +100,7 @@ def locate(files: Files, line: int) -> tuple[Path, int]:
 
 def text_at(files: Files, line: int) -> str:
     """The text of the line that a number stands for; empty if there is none."""
-    path, number = locate(files, line)
+    path, number = find_line(files, line)
     lines = next(one.text for one in files.values() if one.path == path).split("\n")
     return lines[number - 1] if 0 < number <= len(lines) else ""
 

@@ -64,7 +64,7 @@ def library() -> ctypes.CDLL:
         raise DeviceError("no NVIDIA driver (libcuda.so.1 is not found): install it") from error
 
 
-def call(name: str, *arguments: object) -> None:
+def call_driver(name: str, *arguments: object) -> None:
     code = getattr(library(), name)(*arguments)
     if code == OUT_OF_MEMORY:
         raise OutOfMemory(f"{name}: the GPU is out of memory")
@@ -107,40 +107,40 @@ def gpu() -> Gpu:
     if code != SUCCESS:
         raise DeviceError(f"the NVIDIA driver does not start: {error_text(code)} (CUDA error {code}); check nvidia-smi")
     version, device = ctypes.c_int(), ctypes.c_int()
-    call("cuDriverGetVersion", ctypes.byref(version))
-    call("cuDeviceGet", ctypes.byref(device), 0)
+    call_driver("cuDriverGetVersion", ctypes.byref(version))
+    call_driver("cuDeviceGet", ctypes.byref(device), 0)
     name = ctypes.create_string_buffer(256)
-    call("cuDeviceGetName", name, 256, device)
+    call_driver("cuDeviceGetName", name, 256, device)
     capability = (attribute(CAPABILITY_MAJOR, device), attribute(CAPABILITY_MINOR, device))
     number = version.value
     return Gpu(name.value.decode(), capability, (number // 1000, number % 1000 // 10))
 
 
-def count() -> int:
+def count_gpus() -> int:
     """The number of GPUs that the driver shows."""
     gpu()
     number = ctypes.c_int()
-    call("cuDeviceGetCount", ctypes.byref(number))
+    call_driver("cuDeviceGetCount", ctypes.byref(number))
     return number.value
 
 
 def place() -> str:
     """The first GPU's address on this machine's PCI bus."""
     name = ctypes.create_string_buffer(64)
-    call("cuDeviceGetPCIBusId", name, ctypes.c_int(64), ctypes.c_int(0))
+    call_driver("cuDeviceGetPCIBusId", name, ctypes.c_int(64), ctypes.c_int(0))
     return name.value.decode()
 
 
 def free() -> tuple[int, int]:
     """How many bytes of GPU memory are free, and how many there are; it needs a current context."""
     left, total = ctypes.c_size_t(), ctypes.c_size_t()
-    call("cuMemGetInfo_v2", ctypes.byref(left), ctypes.byref(total))
+    call_driver("cuMemGetInfo_v2", ctypes.byref(left), ctypes.byref(total))
     return left.value, total.value
 
 
 def attribute(which: int, device: ctypes.c_int) -> int:
     value = ctypes.c_int()
-    call("cuDeviceGetAttribute", ctypes.byref(value), which, device)
+    call_driver("cuDeviceGetAttribute", ctypes.byref(value), which, device)
     return value.value
 
 
@@ -186,24 +186,24 @@ class OwnMemory:
 
     def close(self) -> None:
         """Give the memory back, and its addresses."""
-        call("cuMemUnmap", ctypes.c_uint64(self.base), ctypes.c_size_t(self.size))
-        call("cuMemRelease", self._handle)
+        call_driver("cuMemUnmap", ctypes.c_uint64(self.base), ctypes.c_size_t(self.size))
+        call_driver("cuMemRelease", self._handle)
         self._free()
 
     def _free(self) -> None:
-        call("cuMemAddressFree", ctypes.c_uint64(self.base - OPEN_SIDE), ctypes.c_size_t(self._span))
+        call_driver("cuMemAddressFree", ctypes.c_uint64(self.base - OPEN_SIDE), ctypes.c_size_t(self._span))
 
 
 def paint(address: int, words: int, word: int, stream: int) -> None:
     """Fill memory with a word, after the work already in the stream."""
     given = (ctypes.c_uint64(address), ctypes.c_uint(word), ctypes.c_size_t(words), ctypes.c_void_p(stream))
-    call("cuMemsetD32Async", *given)
+    call_driver("cuMemsetD32Async", *given)
 
 
 def round_to_pages(nbytes: int) -> int:
     """The bytes of GPU memory that an allocation of this size takes."""
     granularity = ctypes.c_size_t()
-    call("cuMemGetAllocationGranularity", ctypes.byref(granularity), ctypes.byref(_device_memory()), 0)
+    call_driver("cuMemGetAllocationGranularity", ctypes.byref(granularity), ctypes.byref(_device_memory()), 0)
     return -(-nbytes // granularity.value) * granularity.value
 
 
@@ -214,15 +214,15 @@ def _device_memory() -> _AllocationProp:
 def _reserve(span: int) -> int:
     """Reserve a span of addresses with nothing mapped, and return the first."""
     address, none = ctypes.c_uint64(), ctypes.c_uint64(0)
-    call("cuMemAddressReserve", ctypes.byref(address), ctypes.c_size_t(span), ctypes.c_size_t(0), none, none)
+    call_driver("cuMemAddressReserve", ctypes.byref(address), ctypes.c_size_t(span), ctypes.c_size_t(0), none, none)
     return address.value
 
 
 def _map(address: int, nbytes: int) -> ctypes.c_uint64:
     """Map GPU memory at these addresses and return the handle for cuMemRelease; OutOfMemory if there is none."""
     handle, begin, size = ctypes.c_uint64(), ctypes.c_uint64(address), ctypes.c_size_t(nbytes)
-    call("cuMemCreate", ctypes.byref(handle), size, ctypes.byref(_device_memory()), ctypes.c_uint64(0))
-    call("cuMemMap", begin, size, ctypes.c_size_t(0), handle, ctypes.c_uint64(0))
+    call_driver("cuMemCreate", ctypes.byref(handle), size, ctypes.byref(_device_memory()), ctypes.c_uint64(0))
+    call_driver("cuMemMap", begin, size, ctypes.c_size_t(0), handle, ctypes.c_uint64(0))
     access = _AccessDesc(_Location(ON_DEVICE, 0), READ_WRITE)
-    call("cuMemSetAccess", begin, size, ctypes.byref(access), ctypes.c_size_t(1))
+    call_driver("cuMemSetAccess", begin, size, ctypes.byref(access), ctypes.c_size_t(1))
     return handle

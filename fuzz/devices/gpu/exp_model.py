@@ -50,7 +50,7 @@ class ExpSweep:
     is_exact_at_ends: bool
 
 
-def measure(device: Device, function: str, flags: tuple[str, ...], stride: int = 1) -> ExpSweep:
+def sweep_exp(device: Device, function: str, flags: tuple[str, ...], stride: int = 1) -> ExpSweep:
     """Sweep one exp under some compiler flags over every stride-th float in its range."""
     outcome = device.run(_job(function, flags, stride, BLOCKS[device.name]), Probe(runs=2, timeout=300.0))
     errors = [found.message for found in outcome.findings]
@@ -92,7 +92,7 @@ def _job(function: str, flags: tuple[str, ...], stride: int, blocks: int) -> Job
     return Job(f"sweep of {function}", SWEEP, source, flags, 256, buffers, (step,), tuple(FUNCTIONS.values()))
 
 
-def document(sweeps: Sequence[ExpSweep], measured_on: dict[str, str]) -> dict[str, object]:
+def as_document(sweeps: Sequence[ExpSweep], measured_on: dict[str, str]) -> dict[str, object]:
     """The sweeps and the place where they were measured, as a JSON document."""
     return {"schema": SCHEMA, "measured_on": measured_on, "a0": A0, "sweeps": [asdict(sweep) for sweep in sweeps]}
 

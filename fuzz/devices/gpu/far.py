@@ -145,10 +145,10 @@ class CurrentGpu:
     def send(self, address: int, content: Bytes) -> None:
         if len(content):
             data = ctypes.c_void_p(content.ctypes.data)
-            driver.call("cuMemcpyHtoD_v2", ctypes.c_uint64(address), data, ctypes.c_size_t(len(content)))
+            driver.call_driver("cuMemcpyHtoD_v2", ctypes.c_uint64(address), data, ctypes.c_size_t(len(content)))
 
     def settle(self) -> None:
-        driver.call("cuCtxSynchronize")
+        driver.call_driver("cuCtxSynchronize")
 
     def find_changed(self, first: int, last: int, word: int) -> FarWrite | None:
         vectors = (last - first) // VECTOR
@@ -171,7 +171,7 @@ class CurrentGpu:
         """The first or the last word of a vector that has changed: its address and what it is."""
         held = np.empty(VECTOR // 4, np.uint32)
         data = ctypes.c_void_p(held.ctypes.data)
-        driver.call("cuMemcpyDtoH_v2", data, ctypes.c_uint64(address), ctypes.c_size_t(VECTOR))
+        driver.call_driver("cuMemcpyDtoH_v2", data, ctypes.c_uint64(address), ctypes.c_size_t(VECTOR))
         place = int(np.flatnonzero(held != np.uint32(word))[which])
         return address + 4 * place, int(held[place])
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import DeviceError
-from kfuzz.devices.gpu.driver import attribute, call, gpu, library
+from kfuzz.devices.gpu.driver import attribute, call_driver, gpu, library
 
 L2_CACHE_SIZE, MEMORY_CLOCK, MEMORY_BUS = 38, 36, 37
 CLOCK, MULTIPROCESSORS = 13, 16
@@ -50,10 +50,10 @@ class Session:
     def __init__(self) -> None:
         self.gpu = gpu()
         device = c_int()
-        call("cuDeviceGet", byref(device), 0)
+        call_driver("cuDeviceGet", byref(device), 0)
         context = c_void_p()
-        call("cuDevicePrimaryCtxRetain", byref(context), device)
-        call("cuCtxSetCurrent", context)
+        call_driver("cuDevicePrimaryCtxRetain", byref(context), device)
+        call_driver("cuCtxSetCurrent", context)
         self.cache = attribute(L2_CACHE_SIZE, device)
         clock, bus = attribute(MEMORY_CLOCK, device), attribute(MEMORY_BUS, device)
         self.peak = clock * 1e3 * TRANSFERS_A_CLOCK * bus / 8
@@ -61,40 +61,40 @@ class Session:
         self.stream = new_stream()
         self._events = (c_void_p(), c_void_p())
         for event in self._events:
-            call("cuEventCreate", byref(event), c_uint(0))
+            call_driver("cuEventCreate", byref(event), c_uint(0))
 
     def seconds(self, graph: Replayable) -> float:
         """How long one replay takes, from event to event on the GPU's own clock."""
         begin, end = self._events
-        call("cuEventRecord", begin, self.stream)
+        call_driver("cuEventRecord", begin, self.stream)
         graph.replay()
-        call("cuEventRecord", end, self.stream)
-        call("cuEventSynchronize", end)
+        call_driver("cuEventRecord", end, self.stream)
+        call_driver("cuEventSynchronize", end)
         taken = c_float()
-        call("cuEventElapsedTime", byref(taken), begin, end)
+        call_driver("cuEventElapsedTime", byref(taken), begin, end)
         return taken.value / 1e3
 
     def forget_persisting(self) -> None:
         """Reset persisting lines of the second-level cache, so that nothing stays there on purpose."""
-        call("cuCtxResetPersistingL2Cache")
+        call_driver("cuCtxResetPersistingL2Cache")
 
     def wait(self) -> None:
         """Wait until the context has finished all its work."""
-        call("cuCtxSynchronize")
+        call_driver("cuCtxSynchronize")
 
     def graph(self, record: Callable[[], None]) -> "RecordedGraph":
         """A graph of the work that `record` puts on the stream; none of it runs now."""
-        call("cuStreamBeginCapture_v2", self.stream, c_int(THREAD_LOCAL))
+        call_driver("cuStreamBeginCapture_v2", self.stream, c_int(THREAD_LOCAL))
         graph, ready = c_void_p(), c_void_p()
         try:
             record()
         except BaseException:
             with suppress(DeviceError):  # this error only says that something failed before
-                call("cuStreamEndCapture", self.stream, byref(graph))
+                call_driver("cuStreamEndCapture", self.stream, byref(graph))
             raise
-        call("cuStreamEndCapture", self.stream, byref(graph))
-        call("cuGraphInstantiateWithFlags", byref(ready), graph, c_uint64(0))
-        call("cuGraphDestroy", graph)
+        call_driver("cuStreamEndCapture", self.stream, byref(graph))
+        call_driver("cuGraphInstantiateWithFlags", byref(ready), graph, c_uint64(0))
+        call_driver("cuGraphDestroy", graph)
         return RecordedGraph(ready, self.stream)
 
 
@@ -106,12 +106,12 @@ class RecordedGraph:
 
     def replay(self) -> None:
         """Launch it; does not wait."""
-        call("cuGraphLaunch", self._ready, self._stream)
+        call_driver("cuGraphLaunch", self._ready, self._stream)
 
     def __del__(self) -> None:
         """Free its memory."""
         with suppress(DeviceError):  # a kernel may have ended the context, and all that was in it
-            call("cuGraphExecDestroy", self._ready)
+            call_driver("cuGraphExecDestroy", self._ready)
 
 
 class DeviceBytes:
@@ -124,7 +124,7 @@ class DeviceBytes:
     def __init__(self, nbytes: int) -> None:
         self.nbytes, self.address = nbytes, 0
         address = c_uint64()
-        call("cuMemAlloc_v2", byref(address), c_size_t(max(nbytes, 1) + next(SPACES) * PAGE * (nbytes >= PAGE)))
+        call_driver("cuMemAlloc_v2", byref(address), c_size_t(max(nbytes, 1) + next(SPACES) * PAGE * (nbytes >= PAGE)))
         self.address = address.value
 
     def fill(self, block: NDArray[np.generic]) -> None:
@@ -134,25 +134,25 @@ class DeviceBytes:
         self.write(given[:done])
         while done and done < self.nbytes:
             more = min(done, self.nbytes - done)
-            call("cuMemcpyDtoD_v2", c_uint64(self.address + done), c_uint64(self.address), c_size_t(more))
+            call_driver("cuMemcpyDtoD_v2", c_uint64(self.address + done), c_uint64(self.address), c_size_t(more))
             done += more
 
     def write(self, given: NDArray[np.generic]) -> None:
         """Write its first bytes."""
         if given.nbytes:
-            call("cuMemcpyHtoD_v2", c_uint64(self.address), c_void_p(given.ctypes.data), c_size_t(given.nbytes))
+            call_driver("cuMemcpyHtoD_v2", c_uint64(self.address), c_void_p(given.ctypes.data), c_size_t(given.nbytes))
 
     def read(self, start: int, nbytes: int) -> NDArray[np.uint8]:
         """Read `nbytes` of its bytes."""
         got = np.empty(nbytes, np.uint8)
         if nbytes:
-            call("cuMemcpyDtoH_v2", c_void_p(got.ctypes.data), c_uint64(self.address + start), c_size_t(nbytes))
+            call_driver("cuMemcpyDtoH_v2", c_void_p(got.ctypes.data), c_uint64(self.address + start), c_size_t(nbytes))
         return got
 
     def __del__(self) -> None:
         """Free it."""
         with suppress(DeviceError):
-            call("cuMemFree_v2", c_uint64(self.address))
+            call_driver("cuMemFree_v2", c_uint64(self.address))
 
 
 class LoadedFunctions:
@@ -160,7 +160,7 @@ class LoadedFunctions:
 
     def __init__(self, image: bytes) -> None:
         self._module = c_void_p()
-        call("cuModuleLoadData", byref(self._module), image)
+        call_driver("cuModuleLoadData", byref(self._module), image)
         self._functions: dict[str, c_void_p] = {}
         self._shared: dict[str, int] = {}
 
@@ -168,12 +168,12 @@ class LoadedFunctions:
         """A kernel that may be launched with this much dynamic shared memory, in clusters of any size."""
         if symbol not in self._functions:
             function = c_void_p()
-            call("cuModuleGetFunction", byref(function), self._module, symbol.encode())
+            call_driver("cuModuleGetFunction", byref(function), self._module, symbol.encode())
             if gpu().capability >= (9, 0):
-                call("cuFuncSetAttribute", function, c_int(NON_PORTABLE_CLUSTER), c_int(1))
+                call_driver("cuFuncSetAttribute", function, c_int(NON_PORTABLE_CLUSTER), c_int(1))
             self._functions[symbol] = function
         if shared > self._shared.get(symbol, 0):  # its static arrays use part of the 48 KB that need no opt-in
-            call("cuFuncSetAttribute", self._functions[symbol], c_int(MAX_DYNAMIC_SHARED), c_int(shared))
+            call_driver("cuFuncSetAttribute", self._functions[symbol], c_int(MAX_DYNAMIC_SHARED), c_int(shared))
             self._shared[symbol] = shared
         return self._functions[symbol]
 
@@ -182,19 +182,19 @@ class LoadedFunctions:
         each = c_int()
         function = self.function(symbol, shared)
         query = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-        call(query, byref(each), function, c_int(threads), c_size_t(shared))
+        call_driver(query, byref(each), function, c_int(threads), c_size_t(shared))
         return each.value * attribute(MULTIPROCESSORS, c_int(0))
 
     def __del__(self) -> None:
         """Unload it."""
         with suppress(DeviceError):
-            call("cuModuleUnload", self._module)
+            call_driver("cuModuleUnload", self._module)
 
 
 def new_stream() -> c_void_p:
     """A stream that does not wait for any other."""
     stream = c_void_p()
-    call("cuStreamCreate", byref(stream), c_uint(NON_BLOCKING))
+    call_driver("cuStreamCreate", byref(stream), c_uint(NON_BLOCKING))
     return stream
 
 
@@ -234,14 +234,14 @@ def launch(
     said = [_Attribute(CLUSTER_DIMENSION, 0, (*cluster,))] if cluster else []
     said += [_Attribute(COOPERATIVE, 0, (1,))] if cooperative else []
     if not said:
-        call("cuLaunchKernel", function, *map(c_uint, (*grid, *block, shared)), stream, c_void_p(), extra)
+        call_driver("cuLaunchKernel", function, *map(c_uint, (*grid, *block, shared)), stream, c_void_p(), extra)
         return
     config = _Config((*grid,), (*block,), shared, stream, (_Attribute * len(said))(*said), len(said))
     if cooperative:  # a graph does not accept such a launch with all arguments together
         places = (c_void_p * MOST_PARAMETERS)(*(ctypes.addressof(given) + one for one in _offsets(function)))
-        call("cuLaunchKernelEx", byref(config), function, places, c_void_p())
+        call_driver("cuLaunchKernelEx", byref(config), function, places, c_void_p())
     else:
-        call("cuLaunchKernelEx", byref(config), function, c_void_p(), extra)
+        call_driver("cuLaunchKernelEx", byref(config), function, c_void_p(), extra)
 
 
 def _offsets(function: c_void_p) -> Iterator[int]:
@@ -264,14 +264,14 @@ def pack_arguments(values: Sequence[int], sizes: Sequence[int]) -> bytes:
 
 def copy(to: int, out_of: int, nbytes: int, stream: c_void_p) -> None:
     """Copy on the GPU by the driver."""
-    call("cuMemcpyDtoDAsync_v2", c_uint64(to), c_uint64(out_of), c_size_t(nbytes), stream)
+    call_driver("cuMemcpyDtoDAsync_v2", c_uint64(to), c_uint64(out_of), c_size_t(nbytes), stream)
 
 
 def set_bytes(to: int, pattern: int, width: int, count: int, stream: c_void_p) -> None:
     """Set `count` elements of 1, 2 or 4 bytes to the same bits."""
     name, kind = {1: ("cuMemsetD8Async", ctypes.c_ubyte), 2: ("cuMemsetD16Async", ctypes.c_ushort),
                   4: ("cuMemsetD32Async", c_uint)}[width]  # fmt: skip
-    call(name, c_uint64(to), kind(pattern), c_size_t(count), stream)
+    call_driver(name, c_uint64(to), kind(pattern), c_size_t(count), stream)
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def compile_library(job: Job, architecture: str) -> Path:
     included = tuple(machine_code.included_texts(job.path, job.source, job.flags))
     architecture = nvidia.target_of(architecture, job.source, *included)
     parts = [
-        nvidia.version(nvidia.find()),
+        nvidia.nvcc_version(nvidia.find_nvcc()),
         architecture,
         *COMMON,
         *job.flags,
@@ -116,7 +116,7 @@ def list_parts(with_torch: bool) -> list[Path]:
 
 def build_part(source: Path, architecture: str, folder: Path, shim: str) -> Path:
     """A part of the shim, compiled once."""
-    name = f"host/{cache.key(shim, architecture, *COMMON, nvidia.version(nvidia.find()), source.name)}.o"
+    name = f"host/{cache.key(shim, architecture, *COMMON, nvidia.nvcc_version(nvidia.find_nvcc()), source.name)}.o"
     made = folder / f"{source.name}.o"
     content = cache.fetch(name)
     if content is None:
@@ -131,7 +131,7 @@ def build_part(source: Path, architecture: str, folder: Path, shim: str) -> Path
 
 
 def _run_nvcc(words: list[str], architecture: str, folder: Path) -> str:
-    command = [nvidia.find(), *nvidia.code_for(architecture), *COMMON, *words]
+    command = [nvidia.find_nvcc(), *nvidia.code_for(architecture), *COMMON, *words]
     environment = {**os.environ, "TMPDIR": str(folder)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     return done.stdout + done.stderr

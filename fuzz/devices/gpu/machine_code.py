@@ -65,7 +65,7 @@ def compile_kernel(
     architecture = nvidia.target_of(architecture, source, *included)
     name = "cubin/" + cache.key(
         "symbols and code",  # the content of an entry; older caches hold the code alone
-        nvidia.version(nvidia.find()),
+        nvidia.nvcc_version(nvidia.find_nvcc()),
         architecture,
         "\n".join(flags),
         *map(repr, entries),
@@ -118,7 +118,7 @@ def _build(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry
     with cache.scratch() as folder:
         text, ptx, cubin = folder / "kernel.cu", folder / "kernel.ptx", folder / "kernel.cubin"
         text.write_text(f'#line 1 "{path.name}"\n{source}\n{pointers}', encoding="utf-8")
-        command = [nvidia.find(), f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
+        command = [nvidia.find_nvcc(), f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
         command += ["--expt-relaxed-constexpr"] if has_calls else []  # a host function may make an argument
         environment = {**os.environ, "TMPDIR": str(folder)}  # files of a killed nvcc go with the folder
 

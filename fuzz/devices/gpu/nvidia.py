@@ -18,7 +18,7 @@ TOOLKIT = Path("/usr/local/cuda")
 _OF_ONE_GENERATION = re.compile(r"\b(?:wgmma|setmaxnreg|tcgen05)\b")
 
 
-def find(default: Path = TOOLKIT) -> str:
+def find_nvcc(default: Path = TOOLKIT) -> str:
     """The path of nvcc: on PATH, under CUDA_HOME or CUDA_PATH, or where the toolkit installs itself."""
     homes = [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     for place in (None, *(str(home / "bin") for home in (*homes, default))):
@@ -28,16 +28,16 @@ def find(default: Path = TOOLKIT) -> str:
 
 
 @functools.cache
-def version(nvcc: str) -> str:
+def nvcc_version(nvcc: str) -> str:
     """The version that this nvcc prints, down to the build."""
     return _output([nvcc, "--version"])
 
 
 def release(nvcc: str) -> tuple[int, int]:
     """The toolkit's release, as (13, 0)."""
-    found = re.search(r"release (\d+)\.(\d+)", version(nvcc))
+    found = re.search(r"release (\d+)\.(\d+)", nvcc_version(nvcc))
     if not found:
-        raise DeviceError(f"{nvcc} --version does not name a release: {version(nvcc)!r}")
+        raise DeviceError(f"{nvcc} --version does not name a release: {nvcc_version(nvcc)!r}")
     return int(found[1]), int(found[2])
 
 
@@ -50,7 +50,7 @@ def architectures(nvcc: str) -> tuple[str, ...]:
 
 def check_architecture(architecture: str) -> None:
     """Raise a DeviceError if nvcc cannot compile for this GPU."""
-    compiler = find()
+    compiler = find_nvcc()
     if architecture not in architectures(compiler):
         raise DeviceError(
             f"{compiler} writes no code for this GPU's {architecture}, only for {', '.join(architectures(compiler))}: "
@@ -77,7 +77,7 @@ def _output(command: list[str]) -> str:
 
 def find_sanitizer() -> str:
     """The path of compute-sanitizer, which comes with the toolkit."""
-    for place in (None, str(Path(find()).resolve().parent), "/usr/local/cuda/bin"):
+    for place in (None, str(Path(find_nvcc()).resolve().parent), "/usr/local/cuda/bin"):
         if path := shutil.which("compute-sanitizer", path=place):
             return path
     raise DeviceError("no compute-sanitizer on PATH or beside nvcc: install it with the CUDA toolkit")
@@ -87,7 +87,7 @@ def check_installed() -> None:
     """Raise a DeviceError that names what is not installed: pycuda, the driver or nvcc. It does not use the GPU."""
     _check_pycuda()
     driver.library()
-    find()
+    find_nvcc()
 
 
 def _check_pycuda() -> None:
@@ -98,7 +98,7 @@ def _check_pycuda() -> None:
 def check_machine() -> None:
     """Raise a DeviceError that names the first thing missing: pycuda, driver, GPU, nvcc, or a match between them."""
     _check_pycuda()
-    gpu, compiler = driver.gpu(), find()
+    gpu, compiler = driver.gpu(), find_nvcc()
     check_release(gpu, compiler, release(compiler))
     check_architecture(gpu.architecture)
 

@@ -37,7 +37,7 @@ def resident_bytes(pid: int) -> int:
         return 0
 
 
-def limit_process() -> int | None:
+def limit_memory() -> int | None:
     """Limit the memory of this process to the limit that it was given; return that, or None if there is none.
 
     Only memory that it can write counts, and not the address space that libraries reserve.

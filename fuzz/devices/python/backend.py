@@ -92,7 +92,7 @@ class PythonBackend:
 
     def __init__(self, memory: Memory, guard_all: bool = False, imitates: bool = False) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        self._most_bytes = machine_memory.limit_process()
+        self._most_bytes = machine_memory.limit_memory()
         if not memory.on_gpu:
             for library in libraries().values():
                 os.environ.update(library.environment)

@@ -34,7 +34,7 @@ from kfuzz.devices.python.late_input import LateInput
 from kfuzz.devices.python.lending import CapturedCall, GraphLender, Lender
 from kfuzz.devices.python.lent_memory import LentArray, Memory
 from kfuzz.devices.python.probes import same_bits
-from kfuzz.devices.python.raising import find_lack, line_of, text_of, words_of
+from kfuzz.devices.python.raising import error_text, find_lack, line_in_file, words_of
 from kfuzz.devices.python.refusing import is_of_guard_all, is_refusal
 from kfuzz.kinds import KINDS
 
@@ -159,7 +159,7 @@ class Caller:
             raise
         except BaseException as error:
             self.memory.is_spent = True
-            line = line_of(error, str(self.job.path.resolve()))
+            line = line_in_file(error, str(self.job.path.resolve()))
             message = f"the call cannot be captured: {words_of(error)}"
             raise Fault(Finding("exception", message, line=line, step=0)) from None
 
@@ -214,9 +214,9 @@ class Caller:
             raise Fault(Finding("trap", f"the callable ends its process: {words_of(error)}", step=0)) from None
         except BaseException as error:
             self.memory.settle()  # a failed kernel is reported as its own fault
-            if type(error).__name__ == "OutOfMemoryError" or NO_MEMORY in text_of(error):
+            if type(error).__name__ == "OutOfMemoryError" or NO_MEMORY in error_text(error):
                 raise MemoryError from None
-            line = line_of(error, file)
+            line = line_in_file(error, file)
             if isinstance(error, RefusedByExtensionError):
                 raise RefusedError(Refusal(str(error), error.line or line)) from None
             if is_of_guard_all(error):

@@ -49,7 +49,7 @@ class GpuView:
     def read(self) -> NDArray[Any]:
         """A copy of its elements."""
         assert self.strides is None, "what has strides is read with all that lies between"
-        return fetch(self.address, np.empty(self.shape, self.dtype))
+        return copy_from_gpu(self.address, np.empty(self.shape, self.dtype))
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class GpuStretch:
 
     def read(self) -> Bytes:
         """A copy of it."""
-        return fetch(self.address, np.empty(self.nbytes, np.uint8))
+        return copy_from_gpu(self.address, np.empty(self.nbytes, np.uint8))
 
     def view(self, array: NDArray[Any], start: int) -> GpuView:
         """The array that begins at a byte of it."""
@@ -82,8 +82,8 @@ class GpuArena:
         with take_turn(START):
             driver.gpu()
             context = ctypes.c_void_p()
-            driver.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
-            driver.call("cuCtxSetCurrent", context)
+            driver.call_driver("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+            driver.call_driver("cuCtxSetCurrent", context)
             self._arena, self._others = driver.Arena(), driver.Arena()
         self._beside = 0
         self.is_spent = False
@@ -137,14 +137,14 @@ def send(address: int, content: NDArray[Any]) -> None:
     """Copy to the GPU."""
     if content.nbytes:
         held = ctypes.c_void_p(content.ctypes.data)
-        driver.call("cuMemcpyHtoD_v2", ctypes.c_uint64(address), held, ctypes.c_size_t(content.nbytes))
+        driver.call_driver("cuMemcpyHtoD_v2", ctypes.c_uint64(address), held, ctypes.c_size_t(content.nbytes))
 
 
-def fetch(address: int, array: NDArray[Any]) -> NDArray[Any]:
+def copy_from_gpu(address: int, array: NDArray[Any]) -> NDArray[Any]:
     """Copy from the GPU into an array."""
     if array.nbytes:
         held = ctypes.c_void_p(array.ctypes.data)
-        driver.call("cuMemcpyDtoH_v2", held, ctypes.c_uint64(address), ctypes.c_size_t(array.nbytes))
+        driver.call_driver("cuMemcpyDtoH_v2", held, ctypes.c_uint64(address), ctypes.c_size_t(array.nbytes))
     return array
 
 
@@ -172,11 +172,11 @@ def poison_block(whole: int, nbytes: int, word: int, words: str, held: object) -
         (whole + BESIDE_BYTES, inside, word + OUTPUT),
         (whole + BESIDE_BYTES + 4 * inside, ends, word + BESIDE),
     ):
-        driver.call("cuMemsetD32_v2", ctypes.c_uint64(start), value & 0xFFFFFFFF, ctypes.c_size_t(count))
+        driver.call_driver("cuMemsetD32_v2", ctypes.c_uint64(start), value & 0xFFFFFFFF, ctypes.c_size_t(count))
     if word == ORDINARY:
         content = ordinary_bytes(nbytes)
         address = ctypes.c_uint64(whole + BESIDE_BYTES)
-        driver.call("cuMemcpyHtoD_v2", address, content.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(nbytes))
+        driver.call_driver("cuMemcpyHtoD_v2", address, content.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(nbytes))
     return GpuBlock(whole + BESIDE_BYTES, nbytes, words, held)
 
 
@@ -185,7 +185,7 @@ def find_overwrites(blocks: Sequence[GpuBlock], word: int) -> Iterator[Finding]:
     good = np.full(BESIDE_BYTES // 4, (word + BESIDE) & 0xFFFFFFFF, np.uint32).view(np.uint8)
     for block in blocks:
         end = block.address + -(-block.nbytes // 4) * 4
-        before = fetch(block.address - BESIDE_BYTES, np.empty(BESIDE_BYTES, np.uint8)) != good
-        behind = fetch(end, np.empty(BESIDE_BYTES, np.uint8)) != good
+        before = copy_from_gpu(block.address - BESIDE_BYTES, np.empty(BESIDE_BYTES, np.uint8)) != good
+        behind = copy_from_gpu(end, np.empty(BESIDE_BYTES, np.uint8)) != good
         at = [*(np.flatnonzero(before) - BESIDE_BYTES), *(np.flatnonzero(behind) + (end - block.address))]
         yield from describe_overwrites(block.words, [int(one) for one in at], block.nbytes)

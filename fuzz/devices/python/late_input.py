@@ -50,7 +50,7 @@ class LateInput:
         graphs.launch(_functions().function(FUNCTION, 0), (1, 1, 1), (1, 1, 1), 0, given, queue)
         for one in self._copies:
             to, source, nbytes = ctypes.c_uint64(one.to), ctypes.c_uint64(one.source), ctypes.c_size_t(one.nbytes)
-            driver.call("cuMemcpyDtoDAsync_v2", to, source, nbytes, queue)
+            driver.call_driver("cuMemcpyDtoDAsync_v2", to, source, nbytes, queue)
 
     def let_go(self) -> None:
         """The call has returned: the copies begin after a pause, in which any work in other streams ends.
@@ -71,6 +71,6 @@ def _functions() -> graphs.LoadedFunctions:
 def _word() -> ctypes.c_uint32:
     """A word of the host's memory that the GPU sees, too."""
     address = ctypes.c_void_p()
-    driver.call("cuMemHostAlloc", ctypes.byref(address), ctypes.c_size_t(4096), ctypes.c_uint(MAPPED))
+    driver.call_driver("cuMemHostAlloc", ctypes.byref(address), ctypes.c_size_t(4096), ctypes.c_uint(MAPPED))
     assert address.value
     return ctypes.c_uint32.from_address(address.value)

@@ -19,7 +19,7 @@ from typing import Any
 
 from kfuzz.devices import ClaimError, DrawnWeights, Job, NeedsGpuError, PythonCall, UnsupportedError
 from kfuzz.devices.python.hiding import hidden
-from kfuzz.devices.python.raising import find_lack, line_of, words_of
+from kfuzz.devices.python.raising import find_lack, line_in_file, words_of
 
 KEPT_MODULES = 256
 WEIGHTS = "kfuzz.claims.references.torch.weights"
@@ -92,7 +92,7 @@ class Modules:
             if number:
                 raise OtherWeightsError(f"with drawn weights no {of.__name__} can be made: {words_of(error)}") from None
             check_has_gpu(error, job.path, self._on_gpu)
-            at = line_of(error, str(job.path.resolve()))
+            at = line_in_file(error, str(job.path.resolve()))
             where = f"{job.path}:{at}" if at else str(job.path)
             raise ClaimError(f"{where}: no {of.__name__} can be made: {words_of(error)}") from None
         return made if callable(made) else made.forward  # type: ignore[no-any-return]  # whatever it is
@@ -155,7 +155,7 @@ def execute_file(path: Path, source: str, number: int, on_gpu: bool = False, bes
     except BaseException as error:
         del sys.modules[module.__name__]
         check_has_gpu(error, path, on_gpu)
-        at = line_of(error, str(full))
+        at = line_in_file(error, str(full))
         where = f"{path}:{at}" if at else str(path)
         raise ClaimError(f"{where}: the file cannot be imported: {words_of(error)}") from None
     return module

@@ -35,7 +35,7 @@ def find_lack(error: BaseException) -> Lack | None:
             words = f"without a GPU {library.name} does not run this: {innermost_words(error)}"
             return Lack(words, library.name == OF_INPUT)
     is_of_torch = isinstance(error, RuntimeError | AssertionError) and "torch" in sys.modules
-    if is_of_torch and ASKS.search(text_of(error)) and not is_raised_by_statement(error):
+    if is_of_torch and ASKS.search(error_text(error)) and not is_raised_by_statement(error):
         return Lack(f"without a GPU torch says: {words_of(error)}")
     return None
 
@@ -68,7 +68,7 @@ def innermost_words(error: BaseException) -> str:
     return words_of(error)
 
 
-def line_of(error: BaseException, file: str) -> int | None:
+def line_in_file(error: BaseException, file: str) -> int | None:
     """The last line of a file that an error, or one that it wraps, came through."""
     if isinstance(error, SyntaxError) and error.filename == file:
         return error.lineno
@@ -78,11 +78,11 @@ def line_of(error: BaseException, file: str) -> int | None:
 
 def words_of(error: BaseException) -> str:
     """An error in one line."""
-    words = " ".join(text_of(error).split())[:200]
+    words = " ".join(error_text(error).split())[:200]
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
-def text_of(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What an error says; nothing if its own `__str__` fails."""
     try:
         return str(error)

@@ -21,7 +21,7 @@ def check_torch() -> None:
         raise DeviceError("--torch: torch is not installed: pip install torch, or leave --torch out")
     try:
         driver.gpu()
-        nvidia.find()
+        nvidia.find_nvcc()
     except DeviceError as error:
         raise DeviceError(f"--torch runs extensions on a GPU, by torch itself: {error}") from None
 

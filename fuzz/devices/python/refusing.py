@@ -9,7 +9,7 @@ import sys
 import traceback
 
 from kfuzz.devices.python.libraries import libraries
-from kfuzz.devices.python.raising import is_in, is_raised_by_statement, raising_module, text_of
+from kfuzz.devices.python.raising import error_text, is_in, is_raised_by_statement, raising_module
 
 REFUSALS = (ValueError, NotImplementedError, AssertionError)
 """The exceptions by which a function refuses its arguments, if it raises them itself."""
@@ -19,7 +19,7 @@ GUARD_ALL = re.compile(r"--guard-all|CUDAPluggableAllocator")
 
 def is_of_guard_all(error: BaseException | None) -> bool:
     """Whether an error, or one of its causes, comes from a limit of the guarding allocator."""
-    return error is not None and (bool(GUARD_ALL.search(text_of(error))) or is_of_guard_all(error.__context__))
+    return error is not None and (bool(GUARD_ALL.search(error_text(error))) or is_of_guard_all(error.__context__))
 
 
 def is_refusal(error: BaseException, file: str) -> bool:

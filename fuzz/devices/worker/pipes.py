@@ -81,7 +81,7 @@ class _Pickler(pickle.Pickler):
         return np.ndarray, (given.shape, dtype, pickle.PickleBuffer(lies))
 
 
-def pack(message: object) -> list[bytes | memoryview]:
+def pack_message(message: object) -> list[bytes | memoryview]:
     """A message without its arrays, then how many these are, and each as it lies in memory; lengths go before."""
     arrays: list[pickle.PickleBuffer] = []
     made = io.BytesIO()

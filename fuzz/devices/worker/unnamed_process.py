@@ -26,7 +26,7 @@ class UnnamedLoader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType | None:
         """The module's code."""
         code = super().get_code(fullname)
-        return code and rename(code, f"<{'/'.join(fullname.split('.')[1:])}.py>")
+        return code and rename_code(code, f"<{'/'.join(fullname.split('.')[1:])}.py>")
 
 
 class UnnamedFinder(MetaPathFinder):
@@ -46,9 +46,9 @@ class UnnamedFinder(MetaPathFinder):
         return found
 
 
-def rename(code: CodeType, file: str) -> CodeType:
+def rename_code(code: CodeType, file: str) -> CodeType:
     """Give code, and all code within it, the name of another file."""
-    inner = (rename(one, file) if isinstance(one, CodeType) else one for one in code.co_consts)
+    inner = (rename_code(one, file) if isinstance(one, CodeType) else one for one in code.co_consts)
     return code.replace(co_filename=file, co_consts=tuple(inner))
 
 
@@ -60,7 +60,7 @@ def start() -> None:
     importlib.import_module(module).main(*arguments)
 
 
-start.__code__ = rename(start.__code__, "<start>")  # its frame is below all others
+start.__code__ = rename_code(start.__code__, "<start>")  # its frame is below all others
 
 
 def hide_command() -> None:

@@ -45,7 +45,7 @@ from kfuzz.devices import (
     wrap_unexpected,
 )
 from kfuzz.devices.worker import processes
-from kfuzz.devices.worker.pipes import PIPE_BYTES, Incoming, pack, read_message, write
+from kfuzz.devices.worker.pipes import PIPE_BYTES, Incoming, pack_message, read_message, write
 from kfuzz.devices.worker.unnamed_process import START
 from kfuzz.kinds import Kind
 
@@ -359,7 +359,7 @@ class Worker:
             number = self._known[program] = len(self._known)
             news = program
         rest = replace(job, kernel="", path=NOWHERE, source="", flags=(), entries=())
-        return pack((number, news, rest, one.probe, one.is_alone))
+        return pack_message((number, news, rest, one.probe, one.is_alone))
 
     def _await(self, process: "_Process", one: _Request) -> Outcome | None:
         """What comes of a job that was sent; None where it and others have to be sent again, to be run alone."""
@@ -548,7 +548,7 @@ class _Replies:
 
     def send(self, reply: _Reply) -> None:
         """Send a message."""
-        write(self._pipe, [self._mark, *pack(reply)])
+        write(self._pipe, [self._mark, *pack_message(reply)])
 
 
 def serve(backend: Backend, requests: Incoming, replies: _Replies) -> None:

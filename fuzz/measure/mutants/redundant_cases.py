@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import TypeVar
 
 from kfuzz.campaign.schedule import LARGE_TIMEOUT
-from kfuzz.campaign.trials.replay import LARGE, launches
+from kfuzz.campaign.trials.replay import LARGE, launches_to_try
 from kfuzz.campaign.trials.trial import run_trial, unfit
 from kfuzz.cases.case import Record
 from kfuzz.claims.kernel import Kernel
@@ -23,7 +23,7 @@ def is_killed_by(record: Record, kernel: Kernel, device: Device) -> bool:
     if unfit(kernel, record.case):
         return False
     timeout = TIMEOUT * (LARGE_TIMEOUT if record.case.elements >= LARGE else 1)
-    for tune, probes in launches(record, kernel, 1, timeout):
+    for tune, probes in launches_to_try(record, kernel, 1, timeout):
         for probe in probes:
             is_alike = record.origin is None or probe.check == record.origin.check
             if is_alike and run_trial(kernel, record.case, tune, device, probe).errors:

@@ -43,16 +43,16 @@ class ReviewedReason:
     def applies_to(self, mutant: Mutant | Score) -> bool:
         """Whether the reason explains this mutant."""
         is_listed = mutant.kernel in self.kernels and mutant.operator == self.operator
-        return is_listed and line_of(mutant) in self.after
+        return is_listed and identifying_line(mutant) in self.after
 
 
-def line_of(mutant: Mutant | Score) -> str:
+def identifying_line(mutant: Mutant | Score) -> str:
     """The line by which a reason identifies a mutant."""
     return mutant.before if mutant.after == NOTHING else mutant.after
 
 
 @cache
-def reasons(path: Path = FILE) -> tuple[ReviewedReason, ...]:
+def read_reasons(path: Path = FILE) -> tuple[ReviewedReason, ...]:
     """Every reason in the file."""
     found = []
     for number, table in enumerate(json.loads(path.read_text(encoding="utf-8")), start=1):
@@ -95,4 +95,4 @@ def wrongly_excused(scores: Iterable[Score], known: tuple[ReviewedReason, ...]) 
 
 
 def _key(score: Score) -> tuple[str, str, str]:
-    return score.kernel, score.operator, line_of(score)
+    return score.kernel, score.operator, identifying_line(score)

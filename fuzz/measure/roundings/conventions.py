@@ -35,7 +35,9 @@ def conventions_of(kernel: Kernel) -> Iterator[Statements]:
     with closing(open_device("cpu")) as device:
         for key, (number, words) in SPOILED.items():
             case, tune = spoiled_case(kernel, number)
-            kept = [word for word in words if is_kept(kernel, {**known, key: quoted(word)}, case, tune, device)]
+            kept = [
+                word for word in words if keeps_statements(kernel, {**known, key: quoted(word)}, case, tune, device)
+            ]
             if key not in known and kept and len(kept) < len(words):
                 known = {**known, key: quoted(kept[0])}
                 yield known
@@ -59,6 +61,6 @@ def spoiled_case(kernel: Kernel, number: float) -> tuple[Case, dict[str, int]]:
     return case_for(kernel, inputs), tune
 
 
-def is_kept(kernel: Kernel, statements: Statements, case: Case, tune: dict[str, int], device: Device) -> bool:
+def keeps_statements(kernel: Kernel, statements: Statements, case: Case, tune: dict[str, int], device: Device) -> bool:
     """Whether the kernel keeps its claim with this table in one case."""
     return not run_trial(with_tables(kernel, {"quantize": statements}), case, tune, device, Probe()).errors

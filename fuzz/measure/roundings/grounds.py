@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.cases.plans.edges import named_numbers
-from kfuzz.cases.plans.plan import shapes
+from kfuzz.cases.plans.plan import input_shapes
 from kfuzz.cases.plans.sizes import row_axis
 from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.judging.find_op import find
@@ -54,7 +54,11 @@ def systematic(kernel: Kernel) -> Iterator[SizesAndTune]:
         for size, few in product(edges, FEW if len(kernel.axes) > 2 else FEW[:1]):
             if size in kernel.axes[axis]:
                 yield (
-                    {**{name: nearest(kernel, name, few) for name in summed}, **rows_beside(kernel, size), axis: size},
+                    {
+                        **{name: nearest_size(kernel, name, few) for name in summed},
+                        **rows_beside(kernel, size),
+                        axis: size,
+                    },
                     tune,
                 )
 
@@ -65,10 +69,10 @@ def draw_sizes(kernel: Kernel) -> Iterator[SizesAndTune]:
     summed = summed_axes(kernel)
     for number in range(DRAWN):
         tune = {name: draw.choice(values) for name, values in kernel.tune.items()}
-        axes = {name: nearest(kernel, name, draw.randint(1, 40)) for name in summed}
+        axes = {name: nearest_size(kernel, name, draw.randint(1, 40)) for name in summed}
         axis = summed[number % len(summed)]
         most = min(kernel.axes[axis].hi, LARGEST)
-        axes[axis] = nearest(kernel, axis, int(most ** draw.random()))
+        axes[axis] = nearest_size(kernel, axis, int(most ** draw.random()))
         yield {**axes, **rows_beside(kernel, axes[axis])}, tune
 
 
@@ -96,11 +100,11 @@ def rows_beside(kernel: Kernel, size: int) -> dict[str, int]:
     """Sizes of the axes that are not summed: rows or matrices, one for each order of values."""
     rows = row_axis(kernel)
     if rows is None and (apart := apart_axes(kernel)):
-        return {name: nearest(kernel, name, ROWS if name == apart[0] else 2) for name in apart}
+        return {name: nearest_size(kernel, name, ROWS if name == apart[0] else 2) for name in apart}
     if rows is None or len(kernel.axes) == 1:
         return {}
     many = ROWS * (4 if VECTORS.search(kernel.source) else 1)
-    return {rows: nearest(kernel, rows, max(1, min(many, MOST_ELEMENTS // max(1, size))))}
+    return {rows: nearest_size(kernel, rows, max(1, min(many, MOST_ELEMENTS // max(1, size))))}
 
 
 def some_tunes(kernel: Kernel) -> list[dict[str, int]]:
@@ -112,7 +116,7 @@ def some_tunes(kernel: Kernel) -> list[dict[str, int]]:
     return [every[0], every[-1], *draw.sample(every[1:-1], MOST_TUNES - 2)]
 
 
-def nearest(kernel: Kernel, name: str, size: int) -> int:
+def nearest_size(kernel: Kernel, name: str, size: int) -> int:
     """The size of the axis that is nearest to this one."""
     axis = kernel.axes[name]
     return next((one for one in range(size, size + 4096) if one in axis), axis.lo)
@@ -130,7 +134,7 @@ def inputs_of(kernel: Kernel, axes: Mapping[str, int]) -> dict[str, NDArray[np.f
     An online kernel rescales at each step of an ascending row; a kernel that reads from the end, of a descending row.
     """
     draw = np.random.default_rng(SEED)
-    return {role: ordered(draw, shape) for role, shape in shapes(kernel, axes).items()}
+    return {role: ordered(draw, shape) for role, shape in input_shapes(kernel, axes).items()}
 
 
 def ordered(draw: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float32]:

@@ -19,7 +19,7 @@ from kfuzz.measure.roundings.guess_narrow import (
     assignments,
     group_guesses,
     groups_in,
-    roundings,
+    quantize_tables,
     usual_groups_in,
 )
 from kfuzz.measure.roundings.launch_text import (
@@ -109,13 +109,13 @@ def claims(op: str, function: Function, source: str, given: Given = NONE_SAID) -
     places = {place: name_of(one) for place, one in enumerate(function.parameters) if not one.is_pointer}
     is_single = all(dimensions == ("1",) for dimensions in roles.outputs.values())
     every = VALUES if has_all_neg_inf(op) else ORDINARY
-    tables = [(values, rounding) for values in every for rounding in roundings(roles, source)]
-    multiples = dict.fromkeys([*steps(source), *groups_in(roles, source)])
+    tables = [(values, rounding) for values in every for rounding in quantize_tables(roles, source)]
+    multiples = dict.fromkeys([*vector_widths(source), *groups_in(roles, source)])
     for (values, rounding), shape, step, (longest, condition) in product(
-        tables, shapes(roles, numbers), multiples, LIMITS
+        tables, guess_shapes(roles, numbers), multiples, LIMITS
     ):
         arrays = list(arrays_of(roles, shape, function, source, given))
-        for launch in dict.fromkeys(launches(function.name, source, places, shape, is_single)) if arrays else ():
+        for launch in dict.fromkeys(guess_launches(function.name, source, places, shape, is_single)) if arrays else ():
             if condition and (launch.block == str(WARP) or not re.fullmatch(r"threads|\d+", launch.block)):
                 continue  # rows of a warp are the last limit, after any number of warps was tried
             most = {name: ROWS if name == shape.rows else longest for name in shape.axes}
@@ -131,7 +131,7 @@ def has_all_neg_inf(op: str) -> bool:
     return "softmax" in op or "attention" in op
 
 
-def steps(source: str) -> tuple[int, ...]:
+def vector_widths(source: str) -> tuple[int, ...]:
     """What the length of rows may have to be a multiple of: 1, and the elements of a vector that the text reads."""
     return tuple(dict.fromkeys([1, *sorted(int(one) for one in VECTORS.findall(blank_non_code(source)))]))
 
@@ -143,7 +143,7 @@ def sizes_of_axis(most: int, step: int, name: str, shape: Naming) -> str:
     return f"{{ min = {step}, max = {most}, multiple = {step} }}"
 
 
-def shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
+def guess_shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
     """The ways to assign the numbers to dimensions; the grid gives a dimension that is none of them."""
     dimensions = sizes_in(roles)
     if roles.takes_vector and len(dimensions) == 2 and len(numbers) < 2:
@@ -213,7 +213,7 @@ def sizes(roles: Roles, shape: Naming, dimensions: Sequence[str], group: GroupGu
     return ", ".join(name for name in found if name) or "1"
 
 
-def launches(
+def guess_launches(
     name: str, source: str, places: Mapping[int, str], shape: Naming, is_single: bool
 ) -> Iterator[GuessedLaunch]:
     """Grid, block and shared memory: from a line of the text, then as such kernels are usually launched.

@@ -105,7 +105,7 @@ def floors(op: str, source: str) -> list[dict[str, str]]:
     return [dict(zip(names, one, strict=True)) for one in islice(every, MOST_FLOORS)]
 
 
-def roundings(roles: Roles, source: str) -> list[str]:
+def quantize_tables(roles: Roles, source: str) -> list[str]:
     """Tables [quantize] for an op that writes codes: as loose as possible, but for how ties are rounded."""
     writes_codes = bool(roles.grids & roles.outputs.keys())
     is_away = writes_codes and AWAY.search(blank_non_code(source)) is not None
@@ -179,7 +179,7 @@ def narrow_guesses(
         yield from (NarrowGuess(E4M3, group, "") for group in groups[: 1 if quotients_of(roles) else None])
         return
     for multiple in dict.fromkeys([1, *groups_in(roles, source)]):
-        for rounding, group, element in product(roundings(roles, source), groups, found or [E4M3]):
+        for rounding, group, element in product(quantize_tables(roles, source), groups, found or [E4M3]):
             yield NarrowGuess(element, group, rounding, multiple)
 
 

@@ -87,7 +87,7 @@ def proposed(kernel: Kernel, seed: int = 0, cases: int = 150) -> Proposal:
 def firsts(kernel: Kernel, rounding: ProposedRounding, seed: int) -> Iterator[tuple[Tables, KernelResult]]:
     """Tables of values, the strongest first, each with the result of a few trials; stops at the first that is kept."""
     limits = {"range": RANGE} if rounding.is_unshifted else {}
-    for narrow, words in product(narrowed(kernel), ({}, {"all_neg_inf": '"zero"'}, {"finite": "true"})):
+    for narrow, words in product(narrow_choices(kernel), ({}, {"all_neg_inf": '"zero"'}, {"finite": "true"})):
         tables = {"accuracy": {**rounding.statements, **narrow}, "values": {**words, **limits}}
         result = tried(kernel, tables, seed, FEW)
         yield tables, result
@@ -95,7 +95,7 @@ def firsts(kernel: Kernel, rounding: ProposedRounding, seed: int) -> Iterator[tu
             return
 
 
-def narrowed(kernel: Kernel) -> Iterator[Statements]:
+def narrow_choices(kernel: Kernel) -> Iterator[Statements]:
     """The values that may be kept in 16 bits: none; with 16-bit arrays, then each one, then all."""
     yield {}
     op = find(kernel.op)
@@ -114,11 +114,11 @@ def tried(kernel: Kernel, tables: Tables, seed: int, cases: int) -> KernelResult
         if isinstance(event, Tried):
             announce(Phase(Stage.TESTING, kernel.name, event.total, cases))
 
-    claimed, options = beside(kernel, tables), Options(seed=seed, max_cases=cases)
+    claimed, options = replace_tables(kernel, tables), Options(seed=seed, max_cases=cases)
     return run_campaign((claimed,), partial(open_device, "cpu"), options, listen).kernels[0]
 
 
-def beside(kernel: Kernel, tables: Tables) -> Kernel:
+def replace_tables(kernel: Kernel, tables: Tables) -> Kernel:
     """The kernel with these tables and its unchanged text, so that many claims share one compilation."""
     return replace(with_tables(kernel, tables), front=kernel.front)
 
@@ -132,7 +132,7 @@ def errors_of(result: KernelResult) -> tuple[str, ...]:
 def with_words(kernel: Kernel, tables: Tables, seed: int) -> Tables:
     """The tables with a word for NaN and for +inf if the op claims neither: the first word that a few trials keep."""
     for key, value in (("nan", np.nan), ("pos_inf", np.inf)):
-        for word in words_for(beside(kernel, tables), key, value):
+        for word in words_for(replace_tables(kernel, tables), key, value):
             spoken = {**tables, "values": {**tables["values"], key: f'"{word}"'}}
             if not errors_of(tried(kernel, spoken, seed, FEW)):
                 tables = spoken

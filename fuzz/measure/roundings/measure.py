@@ -124,7 +124,7 @@ def most_divisors(trail: NDArray[np.void]) -> int:
     return max(len(set(row.tolist()) - {0}) for row in rows)
 
 
-def split(samples: Sequence[Sample]) -> dict[ChosenLaunches, list[Sample]]:
+def group_by_launches(samples: Sequence[Sample]) -> dict[ChosenLaunches, list[Sample]]:
     """The samples, grouped by the launches that they made."""
     found: dict[ChosenLaunches, list[Sample]] = {}
     for sample in samples:

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import product
 from math import prod
 
-from kfuzz.cases.plans.edges import numbers
+from kfuzz.cases.plans.edges import numbers_in_text
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.expression import LONGEST
 from kfuzz.common.phases import Phase, Stage, announce
@@ -19,7 +19,7 @@ from kfuzz.devices import ClaimError
 from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter
 from kfuzz.measure.roundings.formula import CountFormula, Point, fit_formula
 from kfuzz.measure.roundings.grounds import summed_axes
-from kfuzz.measure.roundings.measure import MeasuredCounts, Sample, chosen, launches_at, measure, split
+from kfuzz.measure.roundings.measure import MeasuredCounts, Sample, chosen, group_by_launches, launches_at, measure
 from kfuzz.measure.roundings.stages import stages_of
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import F64
@@ -70,7 +70,7 @@ def rounding_of(kernel: Kernel) -> ProposedRounding:
     if not any(one.most_adds or one.has_exp for one in found.samples):
         return ProposedRounding({}, "nothing is added, and no exp is taken: there is nothing to claim")
     is_unshifted = kernel.op == "softmax" and all(one.is_unshifted for one in found.samples)
-    statements = {**counts(kernel, found, is_unshifted), **from_text(kernel), **division(kernel, found)}
+    statements = {**propose_counts(kernel, found, is_unshifted), **from_text(kernel), **division(kernel, found)}
     return ProposedRounding(statements, describe_sizes(found), is_unshifted)
 
 
@@ -82,11 +82,11 @@ def describe_sizes(found: MeasuredCounts) -> str:
     return f"counted in {launches} of sizes up to {sizes}; no more than the formulas say in any"
 
 
-def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[str, str]:
+def propose_counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[str, str]:
     """`adds`, `rescales`, the type of the sum, and whether anything is subtracted before an exp."""
     is_wide = any(one.has_wide for one in found.samples) and not any(one.has_narrow for one in found.samples)
     is_known = is_every_launch_seen(kernel, found.samples) and not are_rows_shared_out(kernel)
-    proposed = additions(kernel, found.samples) if is_known else {}
+    proposed = propose_adds(kernel, found.samples) if is_known else {}
     if proposed and any(one.has_exp for one in found.samples) and not is_unshifted:
         proposed["rescales"] = quoted(formula(kernel, found.samples, partial(rescaled, find(kernel.op).gives_sets)))
     proposed |= {"shift": '"zero"'} if is_unshifted else {}
@@ -99,7 +99,7 @@ def rescaled(is_of_sums: bool, sample: Sample) -> int:
     return sample.scalings if is_of_sums else sample.rescales
 
 
-def additions(kernel: Kernel, samples: Sequence[Sample]) -> dict[str, str]:
+def propose_adds(kernel: Kernel, samples: Sequence[Sample]) -> dict[str, str]:
     """`adds`: a count for each sum that the op names, one for all if it has one sum; none if it has none."""
     lying = stages_of(find(kernel.op), kernel.rounding.models.form)
     if not any(lying.values()):
@@ -172,7 +172,7 @@ def division(kernel: Kernel, found: MeasuredCounts) -> dict[str, str]:
 
 def formula(kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample], int]) -> str:
     """One formula for all launches; the larger of several if the kernel chooses its launch by size."""
-    variants = split(samples)
+    variants = group_by_launches(samples)
     widths = positive_everywhere(kernel, samples)
     found = [for_variant(kernel, some, count, widths, len(variants) > 1) for some in variants.values()]
     texts = list(dict.fromkeys(one.text for one in found if one.text != "0")) or ["0"]
@@ -203,7 +203,7 @@ def for_variant(
     kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample], int], others: Sequence[str], is_one_of: bool
 ) -> CountFormula:
     """The formula of one choice of launches, which is 0 if that choice is not made; `others` may divide."""
-    widths = [number for number in numbers(kernel.source) if 2 <= number <= LARGEST]
+    widths = [number for number in numbers_in_text(kernel.source) if 2 <= number <= LARGEST]
     points = [Point(sample.sizes, count(sample)) for sample in samples]
     found = fit_formula(points, summed_axes(kernel), others, {32, *widths})
     if not is_one_of:
@@ -246,13 +246,13 @@ def reach(kernel: Kernel, sample: Sample) -> dict[str, tuple[int, int]]:
     """The range of each axis in which the launches of a sample are made."""
     found = {}
     for name in kernel.axes:
-        named = {*turns(kernel, name), sample.axes[name]}
+        named = {*sizes_of_changes(kernel, name), sample.axes[name]}
         fits = [size for size in named if launches_at(kernel, sample, name, size) == sample.launches]
         found[name] = min(fits), max(fits)
     return found
 
 
-def turns(kernel: Kernel, axis: str) -> list[int]:
+def sizes_of_changes(kernel: Kernel, axis: str) -> list[int]:
     """The sizes of an axis at which the launches may change: its ends, and around each number in a comparison."""
     claimed = kernel.axes[axis]
     compared = [one for launch in kernel.launches for one in launch.conditionals] + list(kernel.let.values())
@@ -265,8 +265,8 @@ def is_every_launch_seen(kernel: Kernel, samples: Sequence[Sample]) -> bool:
     """Whether every choice of launches at claimed sizes was counted; nothing is known about one that was not."""
     if not any(one.conditionals for one in kernel.launches):
         return True
-    seen = split(samples).keys()
-    sizes_of = [turns(kernel, name) for name in kernel.axes]
+    seen = group_by_launches(samples).keys()
+    sizes_of = [sizes_of_changes(kernel, name) for name in kernel.axes]
     if prod(map(len, sizes_of)) > MOST_TURNS:
         return False
     found = (dict(zip(kernel.axes, sizes, strict=True)) for sizes in product(*sizes_of))

@@ -62,7 +62,7 @@ def slack_of(kernel: Kernel, device: Device) -> Slack | None:
     bound = kernel.bind(inputs, tune)
     claimed = replace(bound.accuracy, adds=sample.most_adds)
     allowed, shown = (width(kernel, inputs, one, bound.scalars) for one in (bound.accuracy, claimed))
-    if shown >= allowed / 2 or not all(is_kept(kernel, axes, tune, claimed, device, seed) for seed in range(TRIED)):
+    if shown >= allowed / 2 or not all(keeps_claim(kernel, axes, tune, claimed, device, seed) for seed in range(TRIED)):
         return None
     return Slack(show_sizes(axes, axes), allowed, sample.most_adds, shown)
 
@@ -79,7 +79,7 @@ def axes_for(kernel: Kernel) -> dict[str, int]:
     return found
 
 
-def is_kept(
+def keeps_claim(
     kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], claimed: Accuracy, device: Device, seed: int
 ) -> bool:
     """Whether a claim is kept on one input of these sizes."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import run_trial
-from kfuzz.cases.plans.plan import shapes
+from kfuzz.cases.plans.plan import input_shapes
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, OutOfMemory
 from kfuzz.devices.gpu import graphs
@@ -102,7 +102,7 @@ def race(session: graphs.Session, kernel: Kernel, axes: dict[str, int], against:
     own, others, held = recorded[0], recorded[1 : 1 + len(beside)], recorded[1 + len(beside) :]
     reason = reason or beyond_physics(own, traffic, gpu, sets * traffic.total)
     refused = {kernel.name: reason} if reason else {}
-    of_role, element = shapes(kernel, axes), first.job.buffers[0].element
+    of_role, element = input_shapes(kernel, axes), first.job.buffers[0].element
     return Heat(
         axes, traffic, () if reason else (own,), others, held[len(by_cublas) :], {**refused, **absent},
         held[: len(by_cublas)], cost_of(kernel.op, of_role, element, session),

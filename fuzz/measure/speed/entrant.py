@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.cases.plans.plan import shapes
+from kfuzz.cases.plans.plan import input_shapes
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Buffer, ClaimError, Job, Step
@@ -82,7 +82,7 @@ class Rotation:
         numbers = np.clip(noise(seed, role), np.float32(low), np.float32(high))
         sizes = dict(zip(self.kernel.roles.inputs[role], buffer.shape, strict=False))
         for other, dimensions in self.kernel.roles.inputs.items():
-            sizes |= dict(zip(dimensions, shapes(self.kernel, self.bound.axes)[other], strict=False))
+            sizes |= dict(zip(dimensions, input_shapes(self.kernel, self.bound.axes)[other], strict=False))
         if role in self.kernel.roles.integers:
             numbers *= np.float32(sizes.get(self.kernel.roles.integers[role], 100))
         return self.kernel.store_array(role, numbers, buffer.element, sizes)
@@ -164,7 +164,7 @@ class Entrant:
 
 def bound_at(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> Bound:
     """The kernel at these sizes, with inputs that use no host memory."""
-    return kernel.bind({role: make_unfilled(shape) for role, shape in shapes(kernel, axes).items()}, dict(tune))
+    return kernel.bind({role: make_unfilled(shape) for role, shape in input_shapes(kernel, axes).items()}, dict(tune))
 
 
 def traffic_of(kernel: Kernel, job: Job) -> Traffic:

@@ -23,7 +23,7 @@ def sizes_of(kernel: Kernel, named: Sequence[tuple[int, ...]]) -> list[dict[str,
             raise ClaimError(
                 f"--size {size_text(size)}: {kernel.name} has {len(kernel.axes)} axes, {', '.join(kernel.axes)}"
             )
-    chosen = [dict(zip(kernel.axes, size, strict=True)) for size in named or defaults(len(kernel.axes))]
+    chosen = [dict(zip(kernel.axes, size, strict=True)) for size in named or default_sizes(len(kernel.axes))]
     fitting = [axes for axes in chosen if next(tunes_at(kernel, axes), None) is not None]
     if named and len(fitting) < len(chosen):
         misfit = next(axes for axes in chosen if axes not in fitting)
@@ -33,7 +33,7 @@ def sizes_of(kernel: Kernel, named: Sequence[tuple[int, ...]]) -> list[dict[str,
     return fitting
 
 
-def defaults(axes: int) -> tuple[tuple[int, ...], ...]:
+def default_sizes(axes: int) -> tuple[tuple[int, ...], ...]:
     """The usual sizes for this number of axes."""
     if axes == 1:
         return BY_LENGTH

@@ -150,7 +150,7 @@ def versions() -> dict[str, str]:
     """The versions of the software that made the figures."""
     found = {
         "cuda": ".".join(map(str, driver.gpu().driver_cuda)),
-        "nvcc": ".".join(map(str, nvidia.release(nvidia.find()))),
+        "nvcc": ".".join(map(str, nvidia.release(nvidia.find_nvcc()))),
     }
     for name in LIBRARIES:
         try:

@@ -22,13 +22,13 @@ MOST_ADVICE = 4
 TRY_NEXT = "broken/leading_neg_inf"
 
 
-def show(found: report.Report, screen: Console, is_first_look: bool) -> None:
+def print_report(found: report.Report, screen: Console, is_first_look: bool) -> None:
     """Print the failures, a table with a line for each kernel, and the verdict."""
     for text in summary.failures(found):
         screen.print("", text, sep="\n", markup=False, highlight=False, soft_wrap=True)
     screen.print()
     screen.print(summary.table(found))
-    for line in summary.sizes(found):
+    for line in summary.untried_sizes(found):
         screen.print(line, markup=False, highlight=False, soft_wrap=True)
     for line in property_lines(found.kernels):
         screen.print(line, markup=False, highlight=False, soft_wrap=True)

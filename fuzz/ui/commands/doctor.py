@@ -69,9 +69,9 @@ def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
         with closing(open_device(name)) as device:
             sweeps = []
             for function, flags in exp_model.SWEEPS:
-                sweeps.append(exp_model.measure(device, function, flags, exp_model.STRIDES[device.name]))
+                sweeps.append(exp_model.sweep_exp(device, function, flags, exp_model.STRIDES[device.name]))
                 click.echo(exp_model.describe_sweep(sweeps[-1]), err=True)
-            click.echo(json.dumps(exp_model.document(sweeps, provenance(device.name)), indent=2))
+            click.echo(json.dumps(exp_model.as_document(sweeps, provenance(device.name)), indent=2))
         return
     ask = [python(), *packages(), *tools()]
     devices = [try_device(name, partial(open_device, name)) for name in ("cpu", "gpu")]
@@ -108,25 +108,25 @@ def required() -> tuple[str, ...]:
 
 def tools() -> Iterator[Check]:
     """Compilers, driver and sanitizer."""
-    yield ask("c++", host_compiler.find)
-    yield ask("nvcc", toolkit)
-    yield ask("driver", gpu)
-    yield ask("compute-sanitizer", nvidia.find_sanitizer)
+    yield check_tool("c++", host_compiler.find_compiler)
+    yield check_tool("nvcc", toolkit)
+    yield check_tool("driver", gpu_text)
+    yield check_tool("compute-sanitizer", nvidia.find_sanitizer)
 
 
 def toolkit() -> str:
-    found = nvidia.find()
+    found = nvidia.find_nvcc()
     major, minor = nvidia.release(found)
     return f"{found} (CUDA {major}.{minor}, up to {nvidia.architectures(found)[-1]})"
 
 
-def gpu() -> str:
+def gpu_text() -> str:
     found = driver.gpu()
     major, minor = found.driver_cuda
     return f"CUDA {major}.{minor}, {found.name}, {found.architecture}"
 
 
-def ask(name: str, question: Callable[[], str]) -> Check:
+def check_tool(name: str, question: Callable[[], str]) -> Check:
     """The answer, or the text of the error."""
     try:
         return Check(name, question())
@@ -169,8 +169,8 @@ def python() -> Check:
 
 def provenance(device: str) -> dict[str, str]:
     """The device, compiler and day of a measurement."""
-    built_by = host_compiler.find()
+    built_by = host_compiler.find_compiler()
     if device == "gpu":
-        built_by = next(line for line in nvidia.version(nvidia.find()).splitlines() if "release" in line)
-    where = gpu() if device == "gpu" else f"{platform.processor() or platform.machine()}, {platform.libc_ver()[1]}"
+        built_by = next(line for line in nvidia.nvcc_version(nvidia.find_nvcc()).splitlines() if "release" in line)
+    where = gpu_text() if device == "gpu" else f"{platform.processor() or platform.machine()}, {platform.libc_ver()[1]}"
     return {"device": device, "on": where, "compiler": built_by, "day": date.today().isoformat()}

@@ -36,7 +36,7 @@ from kfuzz.devices import DeviceError, PythonCall
 from kfuzz.devices.cpu.ahead import build_ahead
 from kfuzz.devices.gpu.device import why_not
 from kfuzz.measure.roundings.infer import Unclaimed
-from kfuzz.ui.commands.closing_words import advise, show
+from kfuzz.ui.commands.closing_words import advise, print_report
 from kfuzz.ui.commands.completing import TARGET
 from kfuzz.ui.commands.documents import FILE, ReportFiles, format_options, service_option, write_for_service
 from kfuzz.ui.commands.options import (
@@ -50,7 +50,7 @@ from kfuzz.ui.commands.options import (
     print_faults,
     unclaimed_options,
 )
-from kfuzz.ui.commands.own_files import check_instead, claim_instead, file_without_claim, is_program, own_targets
+from kfuzz.ui.commands.own_files import check_instead, claim_instead, file_without_claim, has_main, own_targets
 from kfuzz.ui.commands.workplace import Workplace, cluster_option, workplace_for
 from kfuzz.ui.reports import report
 from kfuzz.ui.reports.failure import discovery_text
@@ -58,8 +58,8 @@ from kfuzz.ui.reports.formats.json_text import as_json
 from kfuzz.ui.reports.live import Board, KernelLine, view_of
 from kfuzz.ui.reports.phases import show_phases
 from kfuzz.ui.targets.changed import kernels_changed_since
-from kfuzz.ui.targets.project import Kernels, read_all, sources
-from kfuzz.ui.targets.targets import find
+from kfuzz.ui.targets.project import Kernels, find_sources, read_all
+from kfuzz.ui.targets.targets import find_files
 from kfuzz.ui.targets.watch import changes
 
 DEFAULT_SECONDS = 60.0
@@ -181,7 +181,7 @@ def fuzz(
     if unclaimed is None and not watch and (reference := solved_by(targets)):
         unclaimed = Unclaimed(OP, reference=Path(reference))
     if unclaimed is None and not watch and (path := file_without_claim(targets)):
-        if is_program(text_of(path)):
+        if has_main(text_of(path)):
             ctx.exit(check_instead(ctx, path))
         unclaimed = claim_instead(path)
     screen = console(to_stderr=outputs.uses_stdout)
@@ -222,7 +222,7 @@ def fuzz(
     def run_campaign(kernels: Kernels, options: Options) -> report.Report:
         found = replace(campaign(kernels, place, options, screen, is_part), is_collection=is_collection)
         try:
-            show(found, screen, is_first_look=not targets and not watch)
+            print_report(found, screen, is_first_look=not targets and not watch)
             if targets and cluster is None and not (watch or is_collection) and found.exit_code == NOTHING_NEW:
                 advise(kernels.usable, place.lanes[-1], screen)
         finally:  # even if the reader of the terminal's text has gone
@@ -239,7 +239,8 @@ def fuzz(
 def may_be_cuda(targets: tuple[str, ...]) -> bool:
     """Whether a CUDA file is most likely among the targets, as far as their names say: none of them is read."""
     return not targets or any(
-        target.endswith(".cu") or (os.path.isdir(target) and any(sources(Path(target), (".cu",)))) for target in targets
+        target.endswith(".cu") or (os.path.isdir(target) and any(find_sources(Path(target), (".cu",))))
+        for target in targets
     )
 
 
@@ -257,7 +258,7 @@ def watch_files(
 ) -> int:
     """Fuzz what has changed, until interrupted; always with the same cases, so that results can be compared."""
     for target in targets:
-        find(target)  # all of them must exist at the start
+        find_files(target)  # all of them must exist at the start
     for paths in changes(lambda: files_of_targets(targets)):
         kernels = read_all(paths)
         print_faults(kernels)
@@ -277,7 +278,7 @@ def files_of_targets(targets: tuple[str, ...]) -> list[Path]:
     found: list[Path] = []
     for target in targets:
         with suppress(TargetError):
-            found += find(target)
+            found += find_files(target)
     return found
 
 

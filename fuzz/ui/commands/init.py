@@ -140,7 +140,7 @@ def set_up(kernels: tuple[Kernel, ...], began: SetUp) -> None:
 def write_settings(kernels: tuple[Kernel, ...], corpus: str, began: SetUp) -> None:
     """Add to kfuzz.toml what it does not set; to settings in another file, you add it."""
     path = Path(FILE)
-    added = settings.additions([Path(shown_path(kernel.path)) for kernel in kernels], corpus)
+    added = settings.find_additions([Path(shown_path(kernel.path)) for kernel in kernels], corpus)
     found = settings_in(Path())
     if found and found.path.name != FILE:
         missing = ", ".join(f"{key} = {json.dumps(value)}" for key, value in added.items() if key not in found.values)

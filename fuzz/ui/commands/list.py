@@ -16,7 +16,7 @@ from kfuzz.ui.commands.options import console, print_faults
 from kfuzz.ui.reports import listing
 from kfuzz.ui.reports.report import write
 from kfuzz.ui.targets.project import read_all
-from kfuzz.ui.targets.targets import find, suggest
+from kfuzz.ui.targets.targets import find_files, suggest
 
 
 @click.command("list", short_help="Show the kernels that come with kfuzz.")
@@ -63,7 +63,7 @@ def list_kernels(ctx: click.Context, patterns: tuple[str, ...], as_json: bool, i
 def matching(pattern: str, kernels: Sequence[Kernel]) -> Sequence[Kernel]:
     """The kernels of this op, with this in their name, or in this file or folder."""
     if Path(pattern).exists():
-        found = read_all(find(pattern))
+        found = read_all(find_files(pattern))
         print_faults(found)
         return found.usable
     is_glob = any(letter in pattern for letter in "*?[")

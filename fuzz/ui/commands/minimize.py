@@ -103,7 +103,7 @@ def minimize(
         smaller = record_of(found, opened.name)
     kept = corpus.save_in(path.parent, smaller)
     name = repro or Path(f"repro-{smaller.case.digest[:8]}.py")
-    show(failure, found, kept, screen)
+    print_minimized(failure, found, kept, screen)
     write(name, script(kernel, smaller, name.name))
     screen.print(f"  script    {name}", markup=False, highlight=False, soft_wrap=True)
     ctx.exit(INTERRUPTED if found.stop == "interrupted" else NOTHING_NEW)
@@ -135,7 +135,7 @@ def size(subject: Subject) -> str:
     return " ".join(f"{name}={value}" for name, value in {**subject.axes, **subject.tune}.items())
 
 
-def show(before: Failure, found: Minimized, kept: Path, screen: Console) -> None:
+def print_minimized(before: Failure, found: Minimized, kept: Path, screen: Console) -> None:
     """Print the finding as it is now, and how its size has changed."""
     subject, is_smallest = found.failure.subject, found.stop == "smallest"
     text = failure_text(found.failure.defect, ("again", again_text(found)), kept, is_smallest)

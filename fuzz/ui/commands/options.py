@@ -26,7 +26,7 @@ from kfuzz.measure.roundings.infer import Unclaimed, kernel_named, kernel_with
 from kfuzz.ui.commands.completing import OP
 from kfuzz.ui.commands.streams import ReaderGone, silence
 from kfuzz.ui.targets.project import Kernels, others_below, read_all, sources_below
-from kfuzz.ui.targets.targets import find
+from kfuzz.ui.targets.targets import find_files
 
 WIDE = 1000
 MOST_NAMES = 3
@@ -161,7 +161,7 @@ def kernels_named(targets: Sequence[str], unclaimed: Unclaimed | None = None) ->
             more = f" and {len(others) - MOST_NAMES} more" if len(others) > MOST_NAMES else ""
             click.echo(f"{target}: left out, since they have no claim and are no submissions: {names}{more}", err=True)
     modules = [target for target in targets if is_callable(target) and not Path(target).exists()]
-    paths = (path for target in targets if target not in modules for path in folders.get(target) or find(target))
+    paths = (path for target in targets if target not in modules for path in folders.get(target) or find_files(target))
     kernels = read_all(paths, partial(kernel_with, unclaimed=unclaimed)) if unclaimed else read_all(paths)
     called = tuple(kernel_named(target, unclaimed) for target in dict.fromkeys(modules))
     kernels = replace(kernels, usable=(*kernels.usable, *called))

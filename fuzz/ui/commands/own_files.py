@@ -21,8 +21,8 @@ from kfuzz.ui.commands.check import check
 from kfuzz.ui.commands.options import console
 from kfuzz.ui.reports.phases import show_phases
 from kfuzz.ui.setup.look import sorts_of
-from kfuzz.ui.targets.project import files_below, sources
-from kfuzz.ui.targets.targets import find
+from kfuzz.ui.targets.project import files_below, find_sources
+from kfuzz.ui.targets.targets import find_files
 
 MAIN = re.compile(r"\bint\s+main\s*\(|\bauto\s+main\s*\(")
 MOST_NAMES = 6
@@ -37,7 +37,7 @@ def own_targets(folder: Path) -> tuple[str, ...]:
     if KERNELS.is_relative_to(folder.resolve()):  # a checkout of kfuzz
         return ()
     claimed = files_below(folder)
-    without = [path for path in sorted(sources(folder, (".cu",))) if path not in claimed]
+    without = [path for path in sorted(find_sources(folder, (".cu",))) if path not in claimed]
     if not claimed and not without:
         return ()
     if not claimed:
@@ -54,7 +54,7 @@ def names_of(paths: tuple[Path, ...] | list[Path]) -> str:
     return ", ".join(shown_path(path) for path in paths[:MOST_NAMES]) + more
 
 
-def is_program(text: str) -> bool:
+def has_main(text: str) -> bool:
     """Whether a CUDA file has a main."""
     return bool(MAIN.search(blank_non_code(text)))
 
@@ -63,7 +63,7 @@ def file_without_claim(targets: tuple[str, ...]) -> Path | None:
     """The .cu file that is the only target, if it has no claim."""
     if len(targets) != 1 or not targets[0].endswith(".cu"):
         return None
-    paths = find(targets[0])
+    paths = find_files(targets[0])
     return paths[0] if len(paths) == 1 and not front_matter.has_claim(front_matter.text_of(paths[0])) else None
 
 

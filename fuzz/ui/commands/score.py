@@ -11,7 +11,7 @@ from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED
 from kfuzz.measure.mutants.figures import accused_controls, as_json, score_lines
 from kfuzz.measure.mutants.run import HowFar, run_score
-from kfuzz.measure.mutants.survivors import reasons
+from kfuzz.measure.mutants.survivors import read_reasons
 from kfuzz.measure.mutants.trials import ScoreOptions
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.completing import TARGET
@@ -95,10 +95,10 @@ def score(
         report = run_score(
             kernels, partial(open_device, "cpu"), ScoreOptions(seed, max_cases, per_operator), jobs, out, progress
         )
-    for line in score_lines(report, reasons()):
+    for line in score_lines(report, read_reasons()):
         click.echo(line, err=json_file == STDOUT)
     if json_file:
-        write(json_file, as_json(report, reasons()))
+        write(json_file, as_json(report, read_reasons()))
     if report.interrupted:
         ctx.exit(INTERRUPTED)
     if accused_controls(report):

@@ -290,7 +290,7 @@ def select_device(config: pytest.Config) -> str:
         config.stash[NAME] = name = resolve_device(str(config.getoption("--kfuzz-device")))
         worker = os.environ.get("PYTEST_XDIST_WORKER")
         if name == "gpu" and worker:
-            gpus = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(driver.count())))
+            gpus = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(driver.count_gpus())))
             os.environ["CUDA_VISIBLE_DEVICES"] = gpu_for(worker, gpus)
     return config.stash[NAME]
 

@@ -106,7 +106,7 @@ def evidence(defect: Defect) -> Iterator[Statement]:
     if worst is None or extent is None:
         yield "seen", defect.message
     else:
-        yield from worst_element(worst)
+        yield from describe_worst(worst)
         yield from error_size(defect, worst)
         yield "extent", extent_text(extent, len(worst.index))
         if defect.diagnosis or defect.detail:
@@ -137,12 +137,12 @@ def commands(defect: Defect, case: Path, is_minimized: bool) -> Iterator[Stateme
 def line_to_paste(case: Path) -> str | None:
     """A small case as one line: a log that contains it is enough to run it again."""
     try:
-        return case_line.line_of(case_file.read(case))
+        return case_line.as_line(case_file.read(case))
     except CaseError:  # it was removed in the meantime
         return None
 
 
-def worst_element(worst: Worst) -> Iterator[Statement]:
+def describe_worst(worst: Worst) -> Iterator[Statement]:
     """Index, got and want in decimal and hex, the enclosure, and how far outside it lies."""
     where = f"{worst.output}[{', '.join(map(str, worst.index))}]"
     yield "worst", f"{where} is {worst.got:.9g} (0x{worst.got_bits})"

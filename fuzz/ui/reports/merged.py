@@ -12,7 +12,7 @@ from typing import TypeVar
 from kfuzz.campaign.bugs import faintness, group_by_cause, report_order
 from kfuzz.campaign.explain import CONFIRMED, HIDDEN
 from kfuzz.campaign.result import FEW_TRIALS
-from kfuzz.campaign.trials.defect import is_finite
+from kfuzz.campaign.trials.defect import occurs_for_finite
 from kfuzz.cases.errors import CaseError
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.ui.reports.document import Document, FindingEntry, KernelEntry, SizesTogether, SizesTried
@@ -158,7 +158,7 @@ def _headline_order(kernel: str, one: FindingEntry) -> tuple[object, ...]:
     worst = one["worst"]
     ratio = None if worst is None or worst["ratio"] is None else float(worst["ratio"])
     faint = faintness(ratio, worst is not None and ratio is None and one["kind"] == "numeric")
-    has_line, is_number = one["line"] is not None, is_finite(kernel, one["causes"])
+    has_line, is_number = one["line"] is not None, occurs_for_finite(kernel, one["causes"])
     shown = (one["kind"], one["diagnosis"], worst is not None, is_number, faint, has_line)
     return report_order(_is_error(one), *shown, one["first_trial"], one["count"], one["bucket"])
 

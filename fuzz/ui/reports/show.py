@@ -91,8 +91,8 @@ def accumulators(models: Accuracy) -> str:
 def accuracy_lines(kernel: Kernel) -> list[tuple[str, str]]:
     claimed, models = kernel.rounding, kernel.rounding.models
     lines = [
-        ("adds", count(claimed.adds, "as many as the sum has terms")),
-        ("rescales", count(claimed.rescales, "as many as adds")),
+        ("adds", count_text(claimed.adds, "as many as the sum has terms")),
+        ("rescales", count_text(claimed.rescales, "as many as adds")),
         ("exp", exp_model(models.exp)),
         ("divide", models.divide),
         ("accumulate", accumulators(models)),
@@ -112,7 +112,7 @@ def accuracy_lines(kernel: Kernel) -> list[tuple[str, str]]:
     return lines
 
 
-def count(claimed: ClaimedCounts, silent: str) -> str:
+def count_text(claimed: ClaimedCounts, silent: str) -> str:
     """One count, or one for each named sum of a formula."""
     if claimed is None:
         return f"left out: {silent}"

@@ -89,11 +89,11 @@ def table(report: Report) -> Table:
     lines.add_column("findings")
     for kernel in report.kernels:
         progress = kernel.progress
-        lines.add_row(kernel.kernel.name, f"{progress.trials}", f"{progress.rows}", counts(kernel))
+        lines.add_row(kernel.kernel.name, f"{progress.trials}", f"{progress.rows}", counts_text(kernel))
     return lines
 
 
-def counts(kernel: KernelResult) -> str:
+def counts_text(kernel: KernelResult) -> str:
     """`2 new, 1 known, 1 warning`; a dash if there is nothing."""
     new = len(kernel.news)
     known = sum(bug.is_known for bug in kernel.bugs)
@@ -132,7 +132,7 @@ def unjudged_text_of_report(report: Report) -> str:
     return f"; {plural(left, 'kernel')} could not be judged, see above" if left else ""
 
 
-def sizes(report: Report) -> Iterator[str]:
+def untried_sizes(report: Report) -> Iterator[str]:
     """Which claimed sizes were not tried; for many kernels, only their number."""
     judged = [each for each in report.kernels if each.progress.rows]
     lines = [line for each in judged if (line := sizes_line(each))]

@@ -252,7 +252,7 @@ def array_texts(kernel: Kernel, record: Record, names: Sequence[str], device: st
             raise CaseError(
                 f"{name} has {numbers.size} elements: at most {MOST_NUMBERS} are written; minimize the case first"
             )
-        made = MAKERS[called.library].format(numbers=written(numbers.tolist()), type=claimed.element.library)
+        made = MAKERS[called.library].format(numbers=numbers_text(numbers.tolist()), type=claimed.element.library)
         made = made.replace(*NARROW.get(called.library, ("", "")))
         if device == "gpu" and called.library in ON_GPU:
             end, on_gpu = ON_GPU[called.library]
@@ -260,12 +260,12 @@ def array_texts(kernel: Kernel, record: Record, names: Sequence[str], device: st
         yield name, made
 
 
-def written(numbers: object) -> str:
+def numbers_text(numbers: object) -> str:
     """Numbers as Python: lists, with runs of equal ones as products."""
     if not isinstance(numbers, list):
         return repr(numbers) if np.isfinite(numbers) else f"float('{numbers}')"  # type: ignore[call-overload]  # a number
     runs: list[tuple[str, int]] = []
-    for one in map(written, numbers):
+    for one in map(numbers_text, numbers):
         runs[-1:] = [(one, runs[-1][1] + 1)] if runs and runs[-1][0] == one else [*runs[-1:], (one, 1)]
     parts: list[str] = []
     plain: list[str] = []

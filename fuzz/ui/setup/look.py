@@ -13,7 +13,7 @@ from typing import Literal
 from kfuzz.claims.language.front_matter import MOST_BYTES, has_claim, head_of
 from kfuzz.claims.language.signature import entries_of
 from kfuzz.common.text.cuda_text import includes
-from kfuzz.ui.targets.project import sources
+from kfuzz.ui.targets.project import find_sources
 
 Sort = Literal["claimed", "kernel", "extension", "no kernel", "triton", "inline"]
 DESCRIPTIONS: dict[Sort, str] = {
@@ -40,7 +40,9 @@ class GpuCode:
 
 def find_gpu_code(folder: Path) -> tuple[GpuCode, ...]:
     """Every file below the folder that holds GPU code, in the order of the names."""
-    return tuple(GpuCode(path, sort) for path in sorted(sources(folder, (".cu", ".py"))) for sort in sorts_of(path))
+    return tuple(
+        GpuCode(path, sort) for path in sorted(find_sources(folder, (".cu", ".py"))) for sort in sorts_of(path)
+    )
 
 
 def sorts_of(path: Path) -> Iterator[Sort]:

@@ -17,7 +17,7 @@ HEADING = "# kfuzz reads this file: each key is an option of its command line (k
 Additions = Mapping[str, str | list[str]]
 
 
-def additions(kernels: list[Path], corpus: str) -> Additions:
+def find_additions(kernels: list[Path], corpus: str) -> Additions:
     """The settings to add: the folders that hold kernels, and where cases are kept."""
     folders = {PurePosixPath(path.parent.as_posix()) for path in kernels}
     outermost = sorted(str(one) for one in folders if not any(other in one.parents for other in folders))

@@ -54,11 +54,11 @@ def included_files(path: Path) -> frozenset[Path]:
         if one in files or not one.is_file():
             continue
         files.add(one)
-        left += neighbours(one)
+        left += included_paths(one)
     return frozenset(files)
 
 
-def neighbours(path: Path) -> Iterable[Path]:
+def included_paths(path: Path) -> Iterable[Path]:
     """The paths that a file includes, relative to its own folder."""
     text = path.read_text(encoding="utf-8", errors="replace")
     return [(path.parent / name).resolve() for name in INCLUDE.findall(text)]

@@ -67,7 +67,7 @@ def kernels_below(folder: Path) -> Kernels:
 
 def files_below(folder: Path) -> tuple[Path, ...]:
     """The files of the kernels below the folder."""
-    return tuple(path for path in sorted(sources(folder, ENDINGS)) if file_has_claim(path))
+    return tuple(path for path in sorted(find_sources(folder, ENDINGS)) if file_has_claim(path))
 
 
 def sources_below(folder: Path) -> tuple[Path, ...]:
@@ -76,13 +76,13 @@ def sources_below(folder: Path) -> tuple[Path, ...]:
     A .py file that is not Python is also one: an answer that breaks off must not be missing in the report.
     """
     return tuple(
-        path for path in sorted(sources(folder, ENDINGS)) if path.suffix == ".cu" or is_claimed_or_submission(path)
+        path for path in sorted(find_sources(folder, ENDINGS)) if path.suffix == ".cu" or is_claimed_or_submission(path)
     )
 
 
 def others_below(folder: Path) -> tuple[Path, ...]:
     """The .py files below the folder that are no submissions and have no claim."""
-    return tuple(path for path in sorted(sources(folder, (".py",))) if not is_claimed_or_submission(path))
+    return tuple(path for path in sorted(find_sources(folder, (".py",))) if not is_claimed_or_submission(path))
 
 
 def is_claimed_or_submission(path: Path) -> bool:
@@ -94,7 +94,7 @@ def is_claimed_or_submission(path: Path) -> bool:
     return file_has_claim(path) or read_text(text).error is not None or is_submission(path, text)
 
 
-def sources(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
+def find_sources(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
     """The files with these endings below a folder, without other people's copies; an exhibit counts as its .cu file."""
     for place, folders, names in os.walk(folder):
         here = Path(place)

@@ -15,7 +15,7 @@ from kfuzz.common.text.exhibits import description_of, name_as_kernel
 from kfuzz.ui.targets.project import ENDINGS, files_below
 
 
-def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
+def find_files(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
     """The files that `softmax/online_block`, `softmax/*` or `softmax`, `mine.cu`, `mine.py` or a folder stand for."""
     if not target:
         raise TargetError("'': a name is expected; write . for everything below this folder")
@@ -50,7 +50,7 @@ def suggest(target: str, names: Iterable[str]) -> str:
 
 def find_one(target: str, folder: Path = KERNELS) -> Path:
     """The one file that the target stands for."""
-    files = find(target, folder)
+    files = find_files(target, folder)
     if len(files) > 1:
         names = ", ".join(name_of(path) for path in files)
         raise TargetError(f"{target}: stands for {len(files)} kernels, name one of {names}")

@@ -15,7 +15,7 @@ import numpy as np
 from kfuzz.oracle.numbers.elements import Element, Reals
 from kfuzz.oracle.numbers.enclosure import Clash, Doubles
 from kfuzz.oracle.numbers.grid import Grid
-from kfuzz.oracle.numbers.groups import BlockSize, largest_of_blocks, spread
+from kfuzz.oracle.numbers.groups import BlockSize, largest_of_blocks, value_of_block
 from kfuzz.oracle.systems.room import OPERATIONS_4
 
 
@@ -39,7 +39,7 @@ class UnseenScale:
 def find_clashes_of_scales(unseen: UnseenScale, got: Doubles) -> Iterator[Clash]:
     """The groups that no scale fits, one clash for each."""
     with np.errstate(all="ignore"):
-        least, most = confine(unseen, got)
+        least, most = allowed_scales(unseen, got)
         low, high = largest_of_blocks(least, unseen.blocks), -largest_of_blocks(-most, unseen.blocks)
     for group in np.argwhere(low > high * OPERATIONS_4):
         place = tuple(int(i) for i in group)
@@ -51,9 +51,11 @@ def find_clashes_of_scales(unseen: UnseenScale, got: Doubles) -> Iterator[Clash]
         yield Clash(first, wrong[first[0]], message, partial(_is_certain, float(least[first]), float(most[second])))
 
 
-def confine(unseen: UnseenScale, got: Doubles) -> tuple[Doubles, Doubles]:
+def allowed_scales(unseen: UnseenScale, got: Doubles) -> tuple[Doubles, Doubles]:
     """The least and the greatest scale that each element allows."""
-    low, high = (np.broadcast_to(spread(end, unseen.blocks, got.shape), got.shape) for end in (unseen.lo, unseen.hi))
+    low, high = (
+        np.broadcast_to(value_of_block(end, unseen.blocks, got.shape), got.shape) for end in (unseen.lo, unseen.hi)
+    )
     place = unseen.grid.places(np.asarray(got / ((low + high) / 2)))
     number = unseen.grid.numbers[place]
     g = _relative(unseen)

@@ -90,7 +90,7 @@ NEARLY_CONSTANT = ("biased sum", "steps of one rounding", "tiny 1e-20")
 """Rows constant up to rounding: each is a trap for a bound; for a planted bug "constant 0.7" represents them all."""
 
 
-def rows(n: int, seed: int, without: tuple[str, ...] = ()) -> Row:
+def family_rows(n: int, seed: int, without: tuple[str, ...] = ()) -> Row:
     """One row of every family, in the order of FAMILIES."""
     rng = np.random.default_rng([n, seed])
     made = {name: make(n, rng).astype(np.float32) for name, make in FAMILIES.items()}

@@ -9,7 +9,7 @@ import numpy as np
 
 from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.op.op import Op
-from kfuzz.oracle.proof.selfcheck.families import rows
+from kfuzz.oracle.proof.selfcheck.families import family_rows
 
 Inputs = dict[str, Reals]
 InputMaker = Callable[[int, int, bool], Inputs]
@@ -52,7 +52,7 @@ def weights(n: int, seed: int) -> Reals:
 
 
 def _probabilities(n: int, seed: int, narrow: bool) -> Inputs:
-    x = rows(n, seed).astype(np.float64)
+    x = family_rows(n, seed).astype(np.float64)
     x = x[np.isfinite(x).any(axis=1)]
     e = np.exp(x - x.max(axis=1, keepdims=True))
     y = e / e.sum(axis=1, keepdims=True)
@@ -63,7 +63,7 @@ def _probabilities(n: int, seed: int, narrow: bool) -> Inputs:
 
 
 def _labelled(n: int, seed: int, narrow: bool) -> Inputs:
-    x = rows(n, seed)
+    x = family_rows(n, seed)
     return {"x": x, "labels": np.random.default_rng(seed).integers(0, n, len(x))}
 
 
@@ -173,7 +173,7 @@ def _paged(n: int, seed: int, narrow: bool) -> Inputs:
 
 
 def _scaled(n: int, seed: int, narrow: bool) -> Inputs:
-    x = rows(n, seed)
+    x = family_rows(n, seed)
     rng = np.random.default_rng(seed)
     mask = np.where(rng.random(x.shape) < 0.2, -np.inf, 0.0)
     mask[:, 0] = 0
@@ -276,7 +276,7 @@ MAKERS: dict[str, InputMaker] = {
     "paged_kv_attention": _paged, "narrow_kv_attention": _narrow_kv,
     "scaled_gemm": _scaled_gemm, "two_level_gemm": _two_level_gemm,
     "weight_only_gemm": _weight_only, "weight_only_gemm_zeros": _weight_only_zeros,
-    "causal_softmax": _causal, "column_softmax": lambda n, s, f: {"x": rows(n, s).T.copy()},
+    "causal_softmax": _causal, "column_softmax": lambda n, s, f: {"x": family_rows(n, s).T.copy()},
     "cross_entropy": _labelled, "dequantize": _dequantize, "gemm": _gemm, "gemv": _gemv, "sgemm": _sgemm,
     "gelu": lambda n, s, f: {"x": points(n, s, f)}, "gelu_tanh": lambda n, s, f: {"x": points(n, s, f)},
     "silu": lambda n, s, f: {"x": points(n, s, f)},
@@ -289,8 +289,8 @@ MAKERS: dict[str, InputMaker] = {
     "l2_norm": lambda n, s, f: {"x": moment_rows(n, s, f)}, "row_sum": lambda n, s, f: {"x": moment_rows(n, s, f)},
     "prefix_sum": lambda n, s, f: {"x": moment_rows(n, s, f)},
     "exclusive_prefix_sum": lambda n, s, f: {"x": moment_rows(n, s, f)},
-    "rotary": _rotary, "scaled_softmax": _scaled, "softmax": lambda n, s, f: {"x": rows(n, s)},
-    "log_softmax": lambda n, s, f: {"x": rows(n, s)}, "logsumexp": lambda n, s, f: {"x": rows(n, s)},
+    "rotary": _rotary, "scaled_softmax": _scaled, "softmax": lambda n, s, f: {"x": family_rows(n, s)},
+    "log_softmax": lambda n, s, f: {"x": family_rows(n, s)}, "logsumexp": lambda n, s, f: {"x": family_rows(n, s)},
     "softmax_backward": _probabilities, "layer_norm_backward": _saved, "rms_norm_backward": _saved_squares,
     "batch_norm_backward": _saved_channels, "attention_backward": _saved_scores,
 }  # fmt: skip

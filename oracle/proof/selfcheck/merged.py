@@ -13,7 +13,7 @@ from kfuzz.oracle.numbers.enclosure import Floats
 from kfuzz.oracle.numbers.verdict import Special
 from kfuzz.oracle.proof.selfcheck import algorithms
 from kfuzz.oracle.proof.selfcheck.algorithms import SEQUENTIAL, TREE
-from kfuzz.oracle.proof.selfcheck.families import rows
+from kfuzz.oracle.proof.selfcheck.families import family_rows
 from kfuzz.oracle.proof.selfcheck.number import ExpNoise, Float32, Vector
 from kfuzz.oracle.proof.selfcheck.soundness import MODELS, Plan, Tally, column, usage
 
@@ -25,7 +25,7 @@ def check_states(plan: Plan) -> tuple[Tally, ...]:
     """max_sum of every family in one pass, and merges of states whose sums differ by up to 38 powers of ten."""
     one_pass, many, pairs = Tally("max_sum, one pass"), Tally("merge_all"), Tally("safe_merge")
     for n, noise, ftz in product(plan.sizes, MODELS, (False, True)):
-        x = rows(n, 1)
+        x = family_rows(n, 1)
         x = x[np.isfinite(x).any(axis=1)]
         m, s = _states(n, 0, n)
         first, second = _states(300, n, 2), _states(300, n + 1, 2)

@@ -16,7 +16,7 @@ from kfuzz.oracle.judging.judge import worst_element
 from kfuzz.oracle.numbers.enclosure import FLT_MAX, compare
 from kfuzz.oracle.numbers.verdict import Special
 from kfuzz.oracle.proof.selfcheck.algorithms import total
-from kfuzz.oracle.proof.selfcheck.families import NEARLY_CONSTANT, TILE, Row, rows
+from kfuzz.oracle.proof.selfcheck.families import NEARLY_CONSTANT, TILE, Row, family_rows
 from kfuzz.oracle.proof.selfcheck.number import Float32
 
 STRIDED = Order("strided", TILE)
@@ -143,7 +143,7 @@ class Line:
 @np.errstate(all="ignore")
 def count_bugs(n: int, seed: int) -> list[Line]:
     """For rows of one size: false alarms on the correct kernel, the first line, then every bug."""
-    x = rows(n, seed, NEARLY_CONSTANT)
+    x = family_rows(n, seed, NEARLY_CONSTANT)
     right, want = correct(x), _want(x)
     answers = {"correct kernel": right, **{name: bug(x) for name, bug in BUGS.items()}}
     found = {}

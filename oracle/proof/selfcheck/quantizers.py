@@ -32,7 +32,7 @@ from kfuzz.oracle.numbers.elements import (
 )
 from kfuzz.oracle.numbers.enclosure import Mask, compare
 from kfuzz.oracle.numbers.grid import Direction, grid_of
-from kfuzz.oracle.numbers.groups import largest_of_blocks, spread
+from kfuzz.oracle.numbers.groups import largest_of_blocks, value_of_block
 from kfuzz.oracle.numbers.verdict import Special
 
 Singles = NDArray[np.float32]
@@ -101,7 +101,7 @@ class QuantizerSetting:
         return np.maximum(largest_of_blocks(np.abs(self.x), (1, self.group)), F(self.eps))
 
     def spread(self, s: Singles) -> Singles:
-        return np.asarray(np.broadcast_to(spread(s, (1, self.group), self.x.shape), self.x.shape))
+        return np.asarray(np.broadcast_to(value_of_block(s, (1, self.group), self.x.shape), self.x.shape))
 
     def disturb(self, x: Singles, places: int) -> Singles:
         """The result of a fast function: up to so many last places from the one that is rounded correctly."""

@@ -15,7 +15,7 @@ from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, compare, is_outsi
 from kfuzz.oracle.numbers.verdict import Special
 from kfuzz.oracle.proof.selfcheck import algorithms
 from kfuzz.oracle.proof.selfcheck.algorithms import SEQUENTIAL, TREE
-from kfuzz.oracle.proof.selfcheck.families import Row, rows
+from kfuzz.oracle.proof.selfcheck.families import Row, family_rows
 from kfuzz.oracle.proof.selfcheck.number import ExpNoise, Float32, Vector
 
 STRIDED = Order("strided", 256)
@@ -172,11 +172,11 @@ def softmax_rows(plan: Plan, variants: tuple[Variant, ...] = VARIANTS) -> Iterat
     for variant in variants:
         tally = Tally(variant.name)
         for n, noise, ftz in product(plan.sizes, MODELS, (False, True)):
-            check(variant, rows(n, 0), noise, MODELS[noise], ftz, tally)
+            check(variant, family_rows(n, 0), noise, MODELS[noise], ftz, tally)
         for n in plan.long_sizes:
             noises: tuple[ExpNoise, ...] = ("rounded", "ends2") if n <= 10_000 else ("ends2",)
             for noise in noises:
-                check(variant, rows(n, 1), noise, MODELS[noise], False, tally)
+                check(variant, family_rows(n, 1), noise, MODELS[noise], False, tally)
         yield tally
 
 
@@ -257,7 +257,7 @@ def wrong_bounds() -> Iterator[Tally]:
     """Enclosures that are wrong on purpose: a check that cannot fail proves nothing, so these must be violated."""
     forgotten = Tally("one rounding forgotten")
     for n in (33, 257, 1000):
-        check(VARIANTS[1], rows(n, 3), "ends2", ExpModel(4, 0), False, forgotten)
+        check(VARIANTS[1], family_rows(n, 3), "ends2", ExpModel(4, 0), False, forgotten)
     yield forgotten
     unheld = Tally("exp noise grows below -104")
     rng = np.random.default_rng(4)

@@ -69,7 +69,7 @@ def growth(N: BandSystem, name: str, terms: int, products: int = 0, has_exps: bo
     a0 = N.claim.exp.a0
     each += rescales * (a0 * u * (1 + a0 * u) + unit)  # R15: the exp in the working format, the product where sums are
     lost += 2 * rescales * terms * (N.tiny + a0 * N.tiny)
-    lost += steps(claim) * terms * N.f.min_normal
+    lost += flushed_numbers(claim) * terms * N.f.min_normal
     lost *= (
         math.exp(min(float(np.max(each, initial=0.0)), 700.0)) * OPERATIONS_4096
     )  # an early underflow is rounded with the rest
@@ -77,7 +77,7 @@ def growth(N: BandSystem, name: str, terms: int, products: int = 0, has_exps: bo
     return Growth(each * (1 + 4 * u), lost, claim.accumulate == F64.name and N.f is not F64)
 
 
-def steps(claim: Accuracy) -> int:
+def flushed_numbers(claim: Accuracy) -> int:
     """How many numbers of an addition may be flushed, besides its denormal operands.
 
     These are its result or, in a compensated sum, the six results of an exact addition and two that keep the excess.

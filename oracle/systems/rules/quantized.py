@@ -8,7 +8,7 @@ import numpy as np
 from kfuzz.oracle.accuracy.rounding import DIVIDE_ROUNDINGS, QUOTIENT_ROUNDINGS
 from kfuzz.oracle.numbers.elements import F32, F64, FORMATS, Element, Reals
 from kfuzz.oracle.numbers.grid import WHOLE, Grid, grid_of
-from kfuzz.oracle.numbers.groups import spread
+from kfuzz.oracle.numbers.groups import value_of_block
 from kfuzz.oracle.numbers.masks import all_of, any_of
 from kfuzz.oracle.numbers.verdict import Reason, Why
 from kfuzz.oracle.systems.band_system import BandSystem
@@ -71,7 +71,7 @@ def quantize(N: BandSystem, g: Quantity, s: Quantity, name: str, zero: Quantity 
     usable = ends[0] & ends[1] & np.asarray(s.lo <= s.hi, dtype=np.bool_)
     lo, hi = _quotients(N, g, s, usable)
     if not all_of(usable):
-        at = np.broadcast_to(spread(usable, g.blocks, g.shape), g.shape)
+        at = np.broadcast_to(value_of_block(usable, g.blocks, g.shape), g.shape)
         lo, hi = np.where(at, lo, 0.0), np.where(at, hi, 0.0)
     if (held := N.claim.narrow_format(QUOTIENT)) is not None:  # R9, at the quotient's own scale
         form = FORMATS[held]
@@ -115,9 +115,11 @@ def shares_of(grid: Grid, lo: Reals, hi: Reals) -> Shares:
 
 def spread_over(N: BandSystem, s: Quantity, g: Quantity) -> Quantity:
     """The value of its group at each element."""
-    lo = spread(np.broadcast_to(s.lo, s.shape), g.blocks, g.shape)
-    hi = lo if s.lo is s.hi else spread(np.broadcast_to(s.hi, s.shape), g.blocks, g.shape)
-    made = N.value(lo, hi, spread(np.broadcast_to(s.nan, s.shape), g.blocks, g.shape) if any_of(s.nan) else False)
+    lo = value_of_block(np.broadcast_to(s.lo, s.shape), g.blocks, g.shape)
+    hi = lo if s.lo is s.hi else value_of_block(np.broadcast_to(s.hi, s.shape), g.blocks, g.shape)
+    made = N.value(
+        lo, hi, value_of_block(np.broadcast_to(s.nan, s.shape), g.blocks, g.shape) if any_of(s.nan) else False
+    )
     made.is_point = s.is_point
     return made
 
@@ -133,8 +135,8 @@ def _quotients(N: BandSystem, g: Quantity, s: Quantity, usable: Reals) -> Pair:
     with np.errstate(all="ignore"):
         if k <= 2 and is_known and not all_of(whole | ~usable):
             return _as_doubles(N, *_rounded_quotients(N, g, low, k))
-        low = spread(low, g.blocks, g.shape)
-        high = low if is_known else spread(high, g.blocks, g.shape)
+        low = value_of_block(low, g.blocks, g.shape)
+        high = low if is_known else value_of_block(high, g.blocks, g.shape)
         if is_known:
             lo = np.asarray(g.lo / low)
             hi = lo if g.lo is g.hi else np.asarray(g.hi / low)
@@ -146,7 +148,7 @@ def _quotients(N: BandSystem, g: Quantity, s: Quantity, usable: Reals) -> Pair:
         wide = N.widen(lo, hi, False, k, 4 * N.tiny)  # no grid shows what underflow costs
         below, above = _as_doubles(N, wide.lo, wide.hi)
         if any_of(whole):
-            at = np.broadcast_to(spread(whole, g.blocks, g.shape), g.shape)
+            at = np.broadcast_to(value_of_block(whole, g.blocks, g.shape), g.shape)
             exact = _as_doubles(N, lo, hi)
             below, above = np.where(at, exact[0], below), np.where(at, exact[1], above)
     return below, above
@@ -157,7 +159,7 @@ def _rounded_quotients(N: BandSystem, g: Quantity, s: Reals, k: int) -> Pair:
 
     An exact quotient stays exact, so that a tie stays a tie.
     """
-    at = spread(s, g.blocks, g.shape)
+    at = value_of_block(s, g.blocks, g.shape)
     lo = np.asarray(g.lo / at)
     hi = lo if g.lo is g.hi else np.asarray(g.hi / at)
     below, above = N.E.push_outward(lo, hi)
@@ -172,7 +174,7 @@ def _rounded_quotients(N: BandSystem, g: Quantity, s: Reals, k: int) -> Pair:
     if k > 1:
         one = N.E.convert(np.asarray(1.0))
         inverse = N.E.hull(*N.E.push_outward(one / s, one / s), N.f)
-        least, most = (spread(end, g.blocks, g.shape) for end in inverse)
+        least, most = (value_of_block(end, g.blocks, g.shape) for end in inverse)
         product = (
             g.lo * np.where(np.asarray(g.lo >= 0, dtype=np.bool_), least, most),
             g.hi * np.where(np.asarray(g.hi >= 0, dtype=np.bool_), most, least),
@@ -241,7 +243,9 @@ def _without_scale(
 ) -> tuple[Reals, Reals, Reals]:
     """Where no scale is above 0: zeros stay 0 under a scale of 0 (N8), and any number is right for another x."""
     none = np.asarray((s.lo == 0) & (s.hi == 0), dtype=np.bool_)
-    none_at, open_at = (np.broadcast_to(spread(mask, g.blocks, g.shape), g.shape) for mask in (none, ~usable & ~none))
+    none_at, open_at = (
+        np.broadcast_to(value_of_block(mask, g.blocks, g.shape), g.shape) for mask in (none, ~usable & ~none)
+    )
     is_zero = np.asarray((g.lo == 0) & (g.hi == 0), dtype=np.bool_)
     low = np.where(none_at, np.where(is_zero, 0.0, grid.numbers[0]), low)
     high = np.where(none_at, np.where(is_zero, 0.0, grid.numbers[-1]), high)

@@ -10,7 +10,7 @@ from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.exact import ScatterKind, scatter_places
 from kfuzz.oracle.systems.intervals import is_zero
 from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_4096
-from kfuzz.oracle.systems.rules.growth import accumulator, growth, steps
+from kfuzz.oracle.systems.rules.growth import accumulator, flushed_numbers, growth
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, cast_back, open_where
 from kfuzz.oracle.systems.rules.total import apply_special, grow_terms
 from kfuzz.oracle.systems.value import Quantity
@@ -65,7 +65,7 @@ def _growth_by_terms(N: BandSystem, terms: Reals, name: str) -> tuple[Reals, Rea
         grown = growth(N, name, int(count))
         alone = count == 1 and not is_narrow
         each[terms == count] = 0.0 if alone else grown.most
-        lost[terms == count] = 0.0 if alone and not steps(N.claim.for_sum(name)) else grown.lost
+        lost[terms == count] = 0.0 if alone and not flushed_numbers(N.claim.for_sum(name)) else grown.lost
     return each, lost
 
 

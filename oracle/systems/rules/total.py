@@ -17,7 +17,7 @@ from kfuzz.oracle.systems.ends import Pair, sum_pairwise
 from kfuzz.oracle.systems.exact import either_absent
 from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.exp_total import exp_sum_of
-from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mma, mma_sizes, steps
+from kfuzz.oracle.systems.rules.growth import Growth, accumulator, flushed_numbers, growth, is_mma, mma_sizes
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, any_along, cast_back, open_where
 from kfuzz.oracle.systems.rules.partial import sum_may_overflow
 from kfuzz.oracle.systems.rules.product import exact_product, larger_or_1, lost_in_sums
@@ -42,7 +42,7 @@ def total_of(
     if terms == 1 and not products and a.terms is None and N.claim.for_sum(name).accumulate not in NARROW_SUMS:
         # adding zeros to one term changes nothing, unless an addition flushes its operands
         may_vanish = np.maximum(np.abs(a.lo), np.abs(a.hi)) < N.f.min_normal
-        lost = np.where(may_vanish, lost, 0.0) if steps(N.claim.for_sum(name)) else 0.0
+        lost = np.where(may_vanish, lost, 0.0) if flushed_numbers(N.claim.for_sum(name)) else 0.0
         grown = Growth(0.0, 0.0, grown.is_cast)
     g: Any = grown.each if np.ndim(grown.each) == 0 or axis == -1 else grown.most
     if a.terms is not None and N.claim.for_sum(name).rescales != 0:

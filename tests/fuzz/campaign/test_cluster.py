@@ -19,7 +19,7 @@ from settled import settled
 
 from kfuzz.campaign.children import Work
 from kfuzz.campaign.crew import parcels_of
-from kfuzz.campaign.errand import check_errand, errand, version
+from kfuzz.campaign.errand import check_errand, code_version, errand
 from kfuzz.campaign.schedule import BLOCKS, Block
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Device, DeviceError
@@ -27,7 +27,7 @@ from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.ui.commands.group import main
 
 pytest.importorskip("distributed", reason="no distributed here: pip install 'kfuzz[cluster]'")
-from kfuzz.campaign.cluster import connect, spread
+from kfuzz.campaign.cluster import connect, run_errands
 
 pytestmark = pytest.mark.slow
 
@@ -187,7 +187,7 @@ def come_of(cluster: TestCluster, work: Work[Any, Any]) -> list[Sequence[int]]:
     """What comes of 21 errands, which are numbers."""
     errands = [errand(f"number {number}", (), CpuDevice, work, number, "cpu") for number in range(21)]
     with connect(cluster.address) as there:
-        return [findings_in for _, findings_in in spread(there, [iter(errands)], time.monotonic() + 600)]
+        return [findings_in for _, findings_in in run_errands(there, [iter(errands)], time.monotonic() + 600)]
 
 
 def test_a_long_errand_leaves_no_worker_idle_and_is_reported_first(cluster: TestCluster, tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_an_error_is_raised_when_it_is_its_turn(cluster: TestCluster, tmp_path: 
         return [1 // (1 - number)]
 
     errands = [errand(f"number {number}", (), CpuDevice, work, number, "cpu") for number in range(2)]
-    with connect(cluster.address) as there, closing(spread(there, [iter(errands)], None)) as come:
+    with connect(cluster.address) as there, closing(run_errands(there, [iter(errands)], None)) as come:
         assert next(come) == (0, [1])
         with pytest.raises(ZeroDivisionError):
             next(come)
@@ -260,6 +260,6 @@ def test_who_has_other_code_or_headers_does_no_errand(tmp_path: Path) -> None:
     with pytest.raises(DeviceError, match=r"there: .*part.h is missing or differs there"):
         check_errand(made, "there")
     other = errand("other", [load(KERNELS / "transpose" / "naive.cu")], CpuDevice, work, None, "cpu")
-    object.__setattr__(other, "version", version()[::-1] + "0")
+    object.__setattr__(other, "version", code_version()[::-1] + "0")
     with pytest.raises(DeviceError, match="there has another version of kfuzz than this machine"):
         check_errand(other, "there")

@@ -11,7 +11,7 @@ import pytest
 from kfuzz.campaign.blocks import End, TrialEnd
 from kfuzz.campaign.campaign import run_campaign
 from kfuzz.campaign.children import MakeDevice
-from kfuzz.campaign.danger import MOST_FATAL, Fatal, checkpoint, features_of, is_free, number_of, rules_of
+from kfuzz.campaign.danger import MOST_FATAL, Fatal, checkpoint, draw_number, features_of, is_free, rules_of
 from kfuzz.campaign.errand import Errand
 from kfuzz.campaign.events import Event, Tried
 from kfuzz.campaign.options import Options
@@ -160,7 +160,7 @@ def test_what_the_crashes_have_in_common_is_found_and_kept_clear_of(kernel: Kern
     odd: Fatal = tuple((index, "trap") for index, cols in columns.items() if cols % 4)
     assert list(map(str, rules_of(kernel, 1, BUDGET, odd))) == ["cols not a multiple of 4"]
     rules = rules_of(kernel, 1, BUDGET, odd)
-    numbers = [number_of(kernel, 1, index, BUDGET, rules) for index in range(14, 40)]
+    numbers = [draw_number(kernel, 1, index, BUDGET, rules) for index in range(14, 40)]
     assert all(number is not None and number % AGAIN == 14 + place for place, number in enumerate(numbers))
     drawn = [number for number in numbers if number is not None]
     assert all(features_of(kernel, 1, number, BUDGET)["cols"] % 4 == 0 for number in drawn)
@@ -170,7 +170,7 @@ def test_what_the_crashes_have_in_common_is_found_and_kept_clear_of(kernel: Kern
 def test_where_most_trials_crash_there_is_no_rule(kernel: Kernel) -> None:
     every: Fatal = tuple((index, "trap") for index in range(6))
     assert rules_of(kernel, 1, BUDGET, every) == ()
-    assert number_of(kernel, 1, 9, BUDGET, ()) == 9
+    assert draw_number(kernel, 1, 9, BUDGET, ()) == 9
     assert is_free(15, every[:3])
     assert not is_free(14, every[:3])
     assert not is_free(15, every)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kfuzz.cases.case import Origin, Record, case_of
-from kfuzz.cases.case_line import LONGEST, MOST_BYTES, PREFIX, line_of, record_of
+from kfuzz.cases.case_line import LONGEST, MOST_BYTES, PREFIX, as_line, record_of
 from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import Band, Base, Recipe
 
@@ -20,7 +20,7 @@ def small(values: list[float]) -> Record:
 
 def test_a_line_gives_the_same_case_to_the_bit() -> None:
     record = small([-np.inf, 1.5, -0.0])
-    line = line_of(record)
+    line = as_line(record)
     assert line is not None
     assert record_of(line).case.digest == record.case.digest
     assert record_of(line).origin == ORIGIN
@@ -29,21 +29,21 @@ def test_a_line_gives_the_same_case_to_the_bit() -> None:
 def test_a_recipe_is_a_line_however_large_its_array_is() -> None:
     recipe = Recipe(70, 100, (Band(Base("normal", 0, 0x3F800000, 7)),))
     record = Record(case_of("softmax", {"x": recipe}), ORIGIN)
-    line = line_of(record)
+    line = as_line(record)
     assert line is not None
     assert record_of(line).case.digest == record.case.digest
 
 
 def test_what_would_be_long_is_no_line() -> None:
     rng = np.random.default_rng(0)
-    assert line_of(Record(case_of("softmax", {"x": rng.random((1, 400), np.float32)}), ORIGIN)) is None
-    assert len(line_of(small([1.0])) or "") <= LONGEST
+    assert as_line(Record(case_of("softmax", {"x": rng.random((1, 400), np.float32)}), ORIGIN)) is None
+    assert len(as_line(small([1.0])) or "") <= LONGEST
 
 
 @pytest.mark.parametrize("cut", [1, 7, 60])
 def test_a_line_that_is_cut_is_an_error(cut: int) -> None:
     with pytest.raises(CaseError, match=r"paste the whole line|JSON"):
-        record_of((line_of(small([1.0])) or "")[:-cut])
+        record_of((as_line(small([1.0])) or "")[:-cut])
 
 
 def test_a_line_that_unpacks_without_end_is_refused() -> None:

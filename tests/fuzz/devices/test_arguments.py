@@ -20,7 +20,7 @@ from kfuzz.devices.gpu import machine_code, nvidia
 
 def missing_nvcc() -> str:
     try:
-        nvidia.find()
+        nvidia.find_nvcc()
     except DeviceError as error:
         return str(error)
     return ""

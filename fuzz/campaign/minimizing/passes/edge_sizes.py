@@ -12,7 +12,7 @@ def candidates(subject: Subject) -> Candidates:
     A dimension of listed sizes cannot be cut place by place, so each part between the two is tried as well.
     """
     for axis, size in subject.axes.items():
-        for edge in edges(subject, size):
+        for edge in sizes_to_try(subject, size):
             parts, step = [range(edge)], max(1, edge // 2)
             if subject.literals():
                 between = range(step, size - edge, step) if edge in subject.listed(axis) else ()
@@ -27,7 +27,7 @@ def candidates(subject: Subject) -> Candidates:
                 break
 
 
-def edges(subject: Subject, size: int) -> list[int]:
+def sizes_to_try(subject: Subject, size: int) -> list[int]:
     """The sizes to try first, smallest first; halves of the size and powers of two below it are among them."""
     widths = {VECTOR, WARP, *subject.tune.values(), *(VECTOR * value for value in subject.tune.values())}
     around = {width + step for width in widths for step in (-1, 0, 1)}

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from kfuzz.campaign.properties.property import Examined, NamedOutputs, Twin
-from kfuzz.campaign.properties.twins import Agreement, compare, finding_of, has_error
+from kfuzz.campaign.properties.twins import Agreement, compare_twin, finding_of, has_error
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Buffer, Finding
 from kfuzz.kinds import Kind
@@ -39,7 +39,7 @@ def look(trial: Examined) -> Finding | bool | None:
     hostile = {one.name: fill_absent(one, choice + place) for place, one in enumerate(absent)}
     words = ", ".join(f"{one.name} {show_fill(one.element, choice + place)}" for place, one in enumerate(absent))
     twin = replace(job, buffers=tuple(hostile.get(one.name, one) for one in job.buffers))
-    found = compare(trial, Twin(twin, lambda got: there(trial, got), lambda got: there(trial, got)))
+    found = compare_twin(trial, Twin(twin, lambda got: there(trial, got), lambda got: there(trial, got)))
     where = f"where the rows that are not there hold other values ({words})"
     if found.agreement is Agreement.DIFFERENT:
         return finding_of(KIND, found, where)

@@ -94,7 +94,7 @@ def look(trial: Examined) -> Finding | bool | None:
             sample = Frequencies.of(kernel, case, bound, got)
             if sample is None:
                 return None
-        found = sample.add(show(random), got)
+        found = sample.add(seeds_text(random), got)
         if found is not None:
             return found
     return True
@@ -165,7 +165,7 @@ def calls(kernel: Kernel, rows: int, choose: Choose) -> Iterator[Mapping[str, in
         yield from ({offset: place * FAR_APART} for place in range(1, 1 + count // (2 if seed else 1)))
 
 
-def show(random: Mapping[str, int]) -> str:
+def seeds_text(random: Mapping[str, int]) -> str:
     """`seed = 5`."""
     return ", ".join(f"{name} = {value}" for name, value in random.items())
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from kfuzz.campaign.properties.property import Examined, NamedOutputs, Twin
-from kfuzz.campaign.properties.twins import Agreement, compare, finding_of
+from kfuzz.campaign.properties.twins import Agreement, compare_twin, finding_of
 from kfuzz.cases.plans.choose import Choose, one_of, seed_of, seeded_choices
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.arrays import Array
@@ -58,7 +58,7 @@ def look(trial: Examined) -> Finding | bool | None:
     buffer = next((one for one in trial.bound.job.buffers if one.name == name), None)
     if buffer is None or buffer.content is None or not np.asarray(buffer.content).size:
         return None
-    number, changed = beyond(trial, role, array.element, choose), places(buffer, choose)
+    number, changed = beyond(trial, role, array.element, choose), choose_places(buffer, choose)
     content = np.array(buffer.content)
     content[changed] = number
     other = replace(buffer, content=content)
@@ -75,7 +75,7 @@ def look(trial: Examined) -> Finding | bool | None:
     def others(got: NamedOutputs) -> NamedOutputs:
         return untouched(trial, role, changed, got)
 
-    found = compare(trial, Twin(job, others, others))
+    found = compare_twin(trial, Twin(job, others, others))
     if found.agreement is Agreement.DIFFERENT:
         return finding_of(KIND, found, where)
     return True if found.agreement is Agreement.SAME else None
@@ -100,7 +100,7 @@ def beyond(trial: Examined, role: str, element: Element, choose: Choose) -> int:
     return int(one_of(choose, (high + 1, below, element.largest_integer, -element.largest_integer - 1)))
 
 
-def places(buffer: Buffer, choose: Choose) -> Mask:
+def choose_places(buffer: Buffer, choose: Choose) -> Mask:
     """A few places of an array."""
     made: Mask = np.zeros(np.asarray(buffer.content).shape, np.bool_)
     flat = made.reshape(-1)

@@ -140,13 +140,13 @@ def hand_over(job: Job, name: str, layout: NamedLayout) -> Job:
     sizes, strides, offset = layout.layout
     values = dict(zip(layout_names(name, len(sizes)), (*sizes, *strides, offset), strict=True))
     args = tuple(values.get(one, value) for one, value in zip(names, step.args, strict=True))
-    buffers = tuple(spread(one, layout.layout) if one.name == name else one for one in job.buffers)
+    buffers = tuple(spread_input(one, layout.layout) if one.name == name else one for one in job.buffers)
     return replace(
         job, buffers=buffers, steps=tuple(replace(one, args=args) if one is step else one for one in job.steps)
     )
 
 
-def spread(buffer: Buffer, layout: TensorLayout) -> Buffer:
+def spread_input(buffer: Buffer, layout: TensorLayout) -> Buffer:
     """An input whose elements lie in another layout, with NaN between them, or 0 if the type has none."""
     assert buffer.content is not None, "asked of an input"
     sizes, strides, offset = layout

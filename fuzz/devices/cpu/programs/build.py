@@ -39,13 +39,13 @@ from kfuzz.devices.cpu.toolchain import (
     option_words,
     own_digest,
     precompile_front,
-    read_layout,
+    read_places,
     shared_arrays,
     words_after_front,
 )
 from kfuzz.devices.cpu.translate import ON_A_GPU, Translation, translate
 from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, header_name, restore_file_names
-from kfuzz.devices.host_compiler import environment, find, identity
+from kfuzz.devices.host_compiler import environment, find_compiler, identity
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 
 FRONT = 1
@@ -89,7 +89,7 @@ def compile_source(source: NvccSource, flags: Sequence[str], flavour: Flavour = 
 
 
 def _compile_unit(source: NvccSource, unit: Unit, flags: Sequence[str], flavour: Flavour) -> ObjectFile:
-    compiler, chosen = find(), Flags(tuple(flags), flush_denormals=False)
+    compiler, chosen = find_compiler(), Flags(tuple(flags), flush_denormals=False)
     words = option_words(compiler, flavour, chosen, with_host=True)
     parts = [
         identity(compiler),
@@ -227,7 +227,7 @@ def _complaint(words: str, unit: Unit) -> str:
 
 def _compile_c(path: Path, flags: Sequence[str]) -> ObjectFile:
     """Compile a C file as nvcc does: with the host's compiler alone."""
-    compiler = find()
+    compiler = find_compiler()
     words = [*(one for one in flags if not one.startswith("-std=")), "-fPIC", "-O1", "-g1", "-iquote", str(path.parent)]
     with cache.scratch() as folder:
         made, depends = folder / "made.o", folder / "made.d"
@@ -241,13 +241,13 @@ def _compile_c(path: Path, flags: Sequence[str]) -> ObjectFile:
 def empty_object() -> bytes:
     """Make an empty object."""
     with cache.scratch() as folder:
-        _run([find(), "-c", "-x", "c", "/dev/null", "-o", str(folder / "empty.o")], folder)
+        _run([find_compiler(), "-c", "-x", "c", "/dev/null", "-o", str(folder / "empty.o")], folder)
         return (folder / "empty.o").read_bytes()
 
 
 def link(objects: Sequence[Path], command: Command, output: Path, flavour: Flavour = "check") -> None:
     """Link objects and libraries into a program file. ClaimError with the linker's own words if that fails."""
-    compiler = find()
+    compiler = find_compiler()
     with cache.scratch() as folder:
         made = folder / "program.so"
         ours = [*build_program_objects(compiler, flavour), *HOST_LIBRARIES]
@@ -308,7 +308,7 @@ def load_program(program: Path, flavour: Flavour = "check") -> Library:
         cache.keep(name, raw)
     path = cache.folder() / name
     notes = _read_notes(path)
-    layout = read_layout(path)
+    layout = read_places(path)
     constants = {name for one in notes for name in one["constants"]}
     files: dict[int, SourceFile] = {}
     for one in notes:

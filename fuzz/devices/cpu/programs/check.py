@@ -30,7 +30,7 @@ from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.cpu.programs.child import read_live_run
 from kfuzz.devices.cpu.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
 from kfuzz.devices.cpu.programs.sampling import NOTHING_SAMPLED, USUAL_SAMPLING, BlockSampling, SampledShare
-from kfuzz.devices.cpu.unit import locate
+from kfuzz.devices.cpu.unit import find_line
 from kfuzz.devices.worker import processes
 
 Struct = TypeVar("Struct", bound=ctypes.Structure)
@@ -232,7 +232,7 @@ class CheckedProgram:
         """The words of a refusal, with the author's file and line if they are known."""
         if refusal.line is None:
             return refusal.words
-        path, line = locate(self.library.files, refusal.line)
+        path, line = find_line(self.library.files, refusal.line)
         return f"{shown_path(path)}:{line}: {refusal.words}"
 
     def differ(self, left: CpuRun, right: CpuRun) -> Difference | None:

@@ -186,11 +186,11 @@ def use_own_stream() -> Iterator[int]:
 def lender(on_gpu: bool) -> TorchTensors:
     """Tensors on the first GPU, or on the CPU."""
     if on_gpu:
-        check_gpu()
+        check_torch_gpu()
     return TorchTensors("cuda" if on_gpu else "cpu", poison_tensors)
 
 
-def check_gpu() -> None:
+def check_torch_gpu() -> None:
     """Raise UnsupportedError if torch cannot use a GPU."""
     if not torch.cuda.is_available():
         raise UnsupportedError(f"torch {torch.__version__} sees no GPU; use --device cpu")

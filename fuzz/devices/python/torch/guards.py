@@ -18,7 +18,7 @@ from kfuzz.devices.python.torch import arrays
 def lender(on_gpu: bool) -> arrays.TorchTensors:
     """Tensors on the first GPU; call it before torch allocates memory there."""
     assert on_gpu, "on a CPU torch's allocator stays its own"
-    arrays.check_gpu()
+    arrays.check_torch_gpu()
     path = guards.library()
     made = torch.cuda.memory.CUDAPluggableAllocator(str(path), "kfuzz_allocate", "kfuzz_free")
     lends = getattr(made.allocator(), "set_record_stream_fn", None)

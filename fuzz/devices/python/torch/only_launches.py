@@ -14,7 +14,7 @@ from kfuzz.devices.python.calling import Caller
 from kfuzz.devices.python.extensions import CALLS, RefusedByExtensionError
 from kfuzz.devices.python.hiding import hidden
 from kfuzz.devices.python.other_sizes import sizes_of
-from kfuzz.devices.python.raising import line_of, words_of
+from kfuzz.devices.python.raising import line_in_file, words_of
 from kfuzz.devices.python.refusing import is_refusal
 from kfuzz.devices.python.torch.elements import TYPES, as_tensor
 
@@ -29,12 +29,12 @@ def examine_launches(caller: Caller, probe: Probe) -> Outcome:
         try:
             call(caller)
         except RefusedByExtensionError as error:
-            return _refused(seen, str(error), error.line or line_of(error, file))
+            return _refused(seen, str(error), error.line or line_in_file(error, file))
         except UnsupportedError as error:
             return Outcome(findings=tuple(seen), notes=(str(error),))
         except Exception as error:  # whatever its own code raises, or torch for what has no content
             if is_refusal(error, file):
-                return _refused(seen, words_of(error), line_of(error, file))
+                return _refused(seen, words_of(error), line_in_file(error, file))
             return Outcome(findings=tuple(seen), notes=(words_of(error),))
     if caller.job.path not in CALLS.callers:
         return Outcome(findings=(Finding("no-own-kernel", "it calls none of the CUDA that it builds", "warning"),))

@@ -12,7 +12,7 @@ import pytest
 from kfuzz.campaign.properties.checks import absent_rows, batch_invariant, deterministic, streams, strides
 from kfuzz.campaign.properties.find_properties import properties
 from kfuzz.campaign.properties.property import Examined, NamedOutputs, Twin
-from kfuzz.campaign.properties.twins import Agreement, compare, compare_each, first_difference
+from kfuzz.campaign.properties.twins import Agreement, compare_each, compare_twin, first_difference
 from kfuzz.campaign.result import KernelResult
 from kfuzz.campaign.state import Progress
 from kfuzz.cases.case import case_of
@@ -102,7 +102,7 @@ def test_a_difference_counts_if_it_comes_again_each_time(
 ) -> None:
     job = kernel.bind({"x": X}, {}).job
     answers = Answers(own, others, job)
-    found = compare(examined(kernel, answers), Twin(replace(job, align=4), everything, everything))
+    found = compare_twin(examined(kernel, answers), Twin(replace(job, align=4), everything, everything))
     assert found.agreement is agreement
     assert answers.calls == 34 if agreement is Agreement.DIFFERENT else answers.calls < 12
 
@@ -115,9 +115,9 @@ def test_a_job_does_not_run_again_if_the_trial_has_given_the_bits_of_its_twin(ke
     job = kernel.bind({"x": X}, {}).job
     twin = Twin(replace(job, align=4), everything, everything)
     same, other = Answers([5.0], [1.0], job), Answers([1.0], [2.0], job)
-    assert compare(examined(kernel, same, answer_of(1.0)), twin).agreement is Agreement.SAME
+    assert compare_twin(examined(kernel, same, answer_of(1.0)), twin).agreement is Agreement.SAME
     assert same.calls == 1
-    assert compare(examined(kernel, other, answer_of(1.0)), twin).agreement is Agreement.DIFFERENT
+    assert compare_twin(examined(kernel, other, answer_of(1.0)), twin).agreement is Agreement.DIFFERENT
     assert other.calls == 34
 
 
@@ -241,7 +241,7 @@ def test_each_layout_holds_the_elements_of_the_tensor_among_others(shape: tuple[
     for one in layouts:
         sizes, steps, offset = one.layout
         rows = np.broadcast_to(content[:1], shape) if one.is_expanded else content
-        laid = strides.spread(Buffer("x", F32, shape, rows), one.layout)
+        laid = strides.spread_input(Buffer("x", F32, shape, rows), one.layout)
         assert laid.content is not None
         memory = np.array(laid.content)
         places = offset + sum(np.indices(shape)[axis] * step for axis, step in enumerate(steps))
@@ -252,7 +252,7 @@ def test_each_layout_holds_the_elements_of_the_tensor_among_others(shape: tuple[
 
 def test_what_lies_between_indices_is_an_index() -> None:
     layout = next(one for one in strides.layouts_of((3,)) if one.layout[1] == (2,))
-    laid = strides.spread(Buffer("t", I32, (3,), np.array([7, 8, 9], np.int32)), layout.layout)
+    laid = strides.spread_input(Buffer("t", I32, (3,), np.array([7, 8, 9], np.int32)), layout.layout)
     assert np.array(laid.content).tolist() == [7, 0, 8, 0, 9]
 
 

@@ -4,14 +4,14 @@ from paths import KERNELS
 
 from kfuzz.campaign.trials.trial import prepare
 from kfuzz.cases.case import case_of
-from kfuzz.cases.plans.plan import make_vast_inputs, shapes
+from kfuzz.cases.plans.plan import input_shapes, make_vast_inputs
 from kfuzz.claims.kernel import load
 from kfuzz.devices import Probe
 
 
 def rows_judged(name: str, **axes: int) -> int:
     kernel = load(KERNELS / name)
-    case = case_of(kernel.op, make_vast_inputs(kernel, shapes(kernel, axes)))
+    case = case_of(kernel.op, make_vast_inputs(kernel, input_shapes(kernel, axes)))
     tune = {name: values[0] for name, values in kernel.tune.items()}
     vast = prepare(kernel, case, tune, Probe()).job.vast
     assert vast is not None

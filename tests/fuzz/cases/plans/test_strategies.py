@@ -17,7 +17,7 @@ from kfuzz.cases.plans import edges, plan, planners
 from kfuzz.cases.plans.choose import seed_of, seeded_choices
 from kfuzz.cases.plans.families import ROWS, RowPlan, with_nan
 from kfuzz.cases.plans.large import full_grid, large_size
-from kfuzz.cases.plans.loops import least_size, loops, turns
+from kfuzz.cases.plans.loops import elements_per_thread, least_size, loops
 from kfuzz.cases.plans.plan import Attempt
 from kfuzz.cases.plans.planners.safe_merge import meetings, merge_inputs
 from kfuzz.cases.plans.scale import LARGEST, MANY, Large
@@ -162,8 +162,8 @@ def test_a_turn_begins_at_the_least_size_that_has_it() -> None:
             for wanted in (2, 3):
                 least = least_size(GRID, loop, tune, wanted, 1, 100_000)
                 if least is not None:
-                    assert turns(GRID, loop, GRID.sizes({"n": least}, tune)) >= wanted
-                    assert turns(GRID, loop, GRID.sizes({"n": least - 1}, tune)) < wanted
+                    assert elements_per_thread(GRID, loop, GRID.sizes({"n": least}, tune)) >= wanted
+                    assert elements_per_thread(GRID, loop, GRID.sizes({"n": least - 1}, tune)) < wanted
     every = [least_size(GRID, loop, {"threads": 32, "max_blocks": 37}, 2, 1, 100_000) for loop in loops(GRID)]
     assert every == [None, 32 * 37 + 1, 32 * 32 + 1]  # a block has one result; x; the results of 33 blocks
 
@@ -286,7 +286,7 @@ def test_a_stride_that_is_unrolled_is_a_width() -> None:
 
 def test_numbers_are_read_as_compilers_read_them() -> None:
     text = "constexpr int A = 1 << 12, B = 16 * 1024; if (n % 320u > 0x140 && x[7] < 1.5f) {}  // 99"
-    assert edges.numbers(text) == {1, 12, 1 << 12, 16, 1024, 16 * 1024, 320, 7}
+    assert edges.numbers_in_text(text) == {1, 12, 1 << 12, 16, 1024, 16 * 1024, 320, 7}
     assert edges.floats("y = x * 1.442695f + 0.5 - 1e-4f; z = -3e38f; n = 12; w = 1.0f; // 7.5") == (
         1e-4, 0.5, 1.442695, 3e38,
     )  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from kfuzz.claims.language.front_matter import read
 from kfuzz.common.errors import TargetError
-from kfuzz.ui.targets.targets import find
+from kfuzz.ui.targets.targets import find_files
 
 DEFINITION = {
     "axes": {"rows": {"type": "var"}, "cols": {"type": "const", "value": 128}},
@@ -36,7 +36,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_solution_has_the_claim_of_its_definition(tmp_path: Path) -> None:
-    (path,) = find(str(write_submission(tmp_path)))
+    (path,) = find_files(str(write_submission(tmp_path)))
     assert read(path).values == {
         "op": "reference",
         "axes": {"rows": "1..4096", "cols": [128]},
@@ -76,7 +76,7 @@ PAGED = {
 
 
 def test_a_definition_says_what_its_integers_and_scalars_are(tmp_path: Path) -> None:
-    (path,) = find(str(write_submission(tmp_path, definition=PAGED)))
+    (path,) = find_files(str(write_submission(tmp_path, definition=PAGED)))
     claim = read(path).values
     assert claim["axes"] == {
         "batch_size": "1..4096", "heads": [2], "d": [8], "pages": "1..4096", "page_size": [4], "used": "1..4096"
@@ -104,7 +104,7 @@ def test_a_definition_that_draws_is_an_op_of_our_own(tmp_path: Path) -> None:
     outputs = {"samples": {"shape": ["rows"], "dtype": "int64"}}
     source = "import torch\n\n\ndef run(probs, top_k):\n    return torch.multinomial(probs, 1)[:, 0]\n"
     draws = {**DEFINITION, "inputs": inputs, "outputs": outputs, "reference": source}
-    (path,) = find(str(write_submission(tmp_path, definition=draws)))
+    (path,) = find_files(str(write_submission(tmp_path, definition=draws)))
     claim = read(path).values
     assert claim["op"] == "sampling_from_probs"
     assert claim["arrays"]["samples"] == "i64[rows] <- token"
@@ -113,7 +113,7 @@ def test_a_definition_that_draws_is_an_op_of_our_own(tmp_path: Path) -> None:
 
 def test_a_solution_that_returns_is_not_handed_its_outputs(tmp_path: Path) -> None:
     spec = {"entry_point": "main.py::run", "destination_passing_style": False}
-    (path,) = find(str(write_submission(tmp_path, {**SOLUTION, "spec": spec})))
+    (path,) = find_files(str(write_submission(tmp_path, {**SOLUTION, "spec": spec})))
     assert read(path).values["call"] == {"entry": "run", "args": ["x", "w"]}
 
 
@@ -134,14 +134,14 @@ def test_a_solution_that_returns_is_not_handed_its_outputs(tmp_path: Path) -> No
 )
 def test_a_file_that_is_not_a_solution_is_an_error_of_one_line(solution: object, reported: str, tmp_path: Path) -> None:
     with pytest.raises(TargetError, match=reported):
-        find(str(write_submission(tmp_path, solution)))
+        find_files(str(write_submission(tmp_path, solution)))
 
 
 def test_a_solution_without_its_definition_says_where_that_is_wanted(tmp_path: Path) -> None:
     path = write_submission(tmp_path)
     (tmp_path / "definition.json").unlink()
     with pytest.raises(TargetError, match=r"no definition\.json beside it"):
-        find(str(path))
+        find_files(str(path))
 
 
 CUDA_SOLUTION = {
@@ -158,7 +158,7 @@ CUDA_SOLUTION = {
 
 
 def test_a_solution_in_cuda_is_built_by_torch_and_called_from_python(tmp_path: Path) -> None:
-    (path,) = find(str(write_submission(tmp_path, CUDA_SOLUTION)))
+    (path,) = find_files(str(write_submission(tmp_path, CUDA_SOLUTION)))
     assert read(path).values["call"] == {"entry": "run", "args": ["x", "w"]}
     text = path.read_text()
     assert "for name in ['main.cpp', 'kernel.cu']], extra_cuda_cflags=['--use_fast_math'])" in text
@@ -169,4 +169,4 @@ def test_a_solution_in_cuda_is_built_by_torch_and_called_from_python(tmp_path: P
 def test_a_solution_in_cuda_with_another_binding_is_named(tmp_path: Path) -> None:
     spec = {name: one for name, one in CUDA_SOLUTION["spec"].items() if name != "binding"}  # type: ignore[attr-defined]  # a dict
     with pytest.raises(TargetError, match="bound by tvm-ffi; kfuzz builds extensions of torch"):
-        find(str(write_submission(tmp_path, {**CUDA_SOLUTION, "spec": spec})))
+        find_files(str(write_submission(tmp_path, {**CUDA_SOLUTION, "spec": spec})))

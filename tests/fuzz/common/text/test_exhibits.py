@@ -11,7 +11,7 @@ from kfuzz.common.text.exhibits import compose, is_exhibit, list_kernel_files, r
 from kfuzz.devices import ClaimError
 from kfuzz.ui.targets.changed import included_files
 from kfuzz.ui.targets.project import files_below
-from kfuzz.ui.targets.targets import find
+from kfuzz.ui.targets.targets import find_files
 
 EVERY = sorted(path for folder in (KERNELS, DATA) for path in folder.rglob("*.toml") if is_exhibit(path))
 RIGHT = (KERNELS / "softmax" / "three_pass_thread.cu").read_text(encoding="utf-8")
@@ -60,8 +60,12 @@ def test_an_exhibit_reads_as_a_kernel_file_of_its_name(exhibit: Path) -> None:
 def test_a_file_and_a_folder_name_exhibits(exhibit: Path) -> None:
     kernel = exhibit.with_suffix(".cu")
     (exhibit.parent / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
-    assert find(str(exhibit)) == find(str(kernel)) == (kernel,)
-    assert set(find(str(exhibit.parent))) == set(files_below(exhibit.parent)) == {kernel, exhibit.parent / "right.cu"}
+    assert find_files(str(exhibit)) == find_files(str(kernel)) == (kernel,)
+    assert (
+        set(find_files(str(exhibit.parent)))
+        == set(files_below(exhibit.parent))
+        == {kernel, exhibit.parent / "right.cu"}
+    )
     assert list_kernel_files(exhibit.parent) == (exhibit.parent / "right.cu", kernel)
 
 

@@ -12,7 +12,7 @@ import pytest
 from kfuzz.devices import Job, Outcome, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu import exp_model
-from kfuzz.devices.gpu.exp_model import LAST, LAST_OF_BASE_2, last_of, measure
+from kfuzz.devices.gpu.exp_model import LAST, LAST_OF_BASE_2, last_of, sweep_exp
 from kfuzz.oracle.accuracy.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF
 
 STRIDE = 100_003
@@ -47,7 +47,7 @@ def test_the_sweep_ends_at_minus_104() -> None:
 
 
 def test_both_functions_keep_their_documented_models(cpu: CpuDevice) -> None:
-    accurate, fast = (measure(cpu, function, (), STRIDE) for function in ("expf", "__expf"))
+    accurate, fast = (sweep_exp(cpu, function, (), STRIDE) for function in ("expf", "__expf"))
     assert accurate.tried == fast.tried == LAST // STRIDE + 1
     assert 0 < accurate.relative_error <= EXPF.a0
     assert accurate.kappa == 0
@@ -56,7 +56,7 @@ def test_both_functions_keep_their_documented_models(cpu: CpuDevice) -> None:
     assert accurate.is_exact_at_ends
     assert fast.is_exact_at_ends
     assert accurate.rises == 0
-    two = measure(cpu, "exp2f", (), STRIDE)
+    two = sweep_exp(cpu, "exp2f", (), STRIDE)
     assert two.tried == LAST_OF_BASE_2 // STRIDE + 1
     assert 0 < two.relative_error <= FAST_EXP2_SCALED.a0 <= EXP2_SCALED.a0
     assert two.is_exact_at_ends
@@ -64,7 +64,7 @@ def test_both_functions_keep_their_documented_models(cpu: CpuDevice) -> None:
 
 def test_the_largest_error_is_that_of_the_floats_tried(cpu: CpuDevice) -> None:
     """With every result one float too high, the sweep must see just the error that numpy computes for the same."""
-    shifted = measure(Edited(cpu, "nextafterf((float)exp((double)t), 2.0f)"), "expf", (), STRIDE)
+    shifted = sweep_exp(Edited(cpu, "nextafterf((float)exp((double)t), 2.0f)"), "expf", (), STRIDE)
     floats = (np.uint32(0x80000000) + np.arange(0, LAST + 1, STRIDE, dtype=np.uint32)).view(np.float32)
     want = np.exp(floats.astype(np.float64))
     got = np.nextafter(want.astype(np.float32), np.float32(2))
@@ -75,21 +75,21 @@ def test_the_largest_error_is_that_of_the_floats_tried(cpu: CpuDevice) -> None:
 
 
 def test_denormals_flushed_to_zero_are_counted(cpu: CpuDevice) -> None:
-    flushed = measure(cpu, "expf", ("-ftz=true",), STRIDE)
+    flushed = sweep_exp(cpu, "expf", ("-ftz=true",), STRIDE)
     assert flushed.flushed > 0
-    assert measure(cpu, "expf", (), STRIDE).flushed == 0
+    assert sweep_exp(cpu, "expf", (), STRIDE).flushed == 0
     assert "flushed to 0" in exp_model.describe_sweep(flushed)
 
 
 def test_an_exp_that_is_off_is_reported_as_off(cpu: CpuDevice) -> None:
-    worse = measure(Edited(cpu, "expf(t) * 1.000001f"), "expf", (), STRIDE)
+    worse = sweep_exp(Edited(cpu, "expf(t) * 1.000001f"), "expf", (), STRIDE)
     assert worse.relative_error > 1e-6 * 2**24 - EXPF.a0
     assert not worse.is_exact_at_ends
     assert "NOT exact" in exp_model.describe_sweep(worse)
 
 
 def test_an_exp_that_rises_is_reported_as_not_monotone(cpu: CpuDevice) -> None:
-    rising = measure(Edited(cpu, "(__float_as_uint(t) & 1) ? expf(t) * 1.00001f : expf(t)"), "expf", (), STRIDE)
+    rising = sweep_exp(Edited(cpu, "(__float_as_uint(t) & 1) ? expf(t) * 1.00001f : expf(t)"), "expf", (), STRIDE)
     assert rising.rises > 0
     assert "NOT monotone" in exp_model.describe_sweep(rising)
 

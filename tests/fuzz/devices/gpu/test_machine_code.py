@@ -72,7 +72,14 @@ def test_the_code_of_an_entry_is_that_of_the_users_own_build(tmp_path: Path) -> 
     for before in ("static", "__device__"):
         pointers = "".join(f"{before} void *p{place} = (void *)({entry});\n" for place, entry in enumerate(entries))
         (tmp_path / "own.cu").write_text(f'#include "{kernel.path}"\n{pointers}', encoding="utf-8")
-        command = [nvidia.find(), "-cubin", "-arch=sm_90", "-o", str(tmp_path / "own.cubin"), str(tmp_path / "own.cu")]
+        command = [
+            nvidia.find_nvcc(),
+            "-cubin",
+            "-arch=sm_90",
+            "-o",
+            str(tmp_path / "own.cubin"),
+            str(tmp_path / "own.cu"),
+        ]
         subprocess.run(command, check=True)
         built[before] = codes((tmp_path / "own.cubin").read_bytes())
     for entry in entries:
@@ -84,7 +91,7 @@ def test_the_code_of_an_entry_is_that_of_the_users_own_build(tmp_path: Path) -> 
 @pytest.mark.usefixtures("own_cache")
 @pytest.mark.parametrize("architecture", ["sm_75", pytest.param("sm_90", marks=pytest.mark.soak), "newest"])
 def test_the_sizes_of_parameters_are_read_from_the_code(architecture: str) -> None:
-    architecture = nvidia.architectures(nvidia.find())[-1] if architecture == "newest" else architecture
+    architecture = nvidia.architectures(nvidia.find_nvcc())[-1] if architecture == "newest" else architecture
     found = compiled(TEMPLATE, "scale<4, float>", "inner::kernel", "plain", architecture=architecture).entries
     assert [entry.parameters for entry in found.values()] == [(8, 8, 4), (8, 8, 2), (8, 4)]
 
@@ -185,12 +192,12 @@ def test_without_nvcc_the_error_says_what_to_install(monkeypatch: pytest.MonkeyP
     for name in ("PATH", "CUDA_HOME", "CUDA_PATH"):
         monkeypatch.setenv(name, str(tmp_path))
     with pytest.raises(DeviceError, match=r"no nvcc .*: install the CUDA toolkit, or set CUDA_HOME"):
-        nvidia.find(default=tmp_path)
+        nvidia.find_nvcc(default=tmp_path)
 
 
 def gpus() -> list[str]:
     """The GPUs that matter, and the newest that this nvcc knows."""
-    known = () if missing_nvcc() else nvidia.architectures(nvidia.find())
+    known = () if missing_nvcc() else nvidia.architectures(nvidia.find_nvcc())
     return [*dict.fromkeys([name for name in ("sm_75", "sm_80", "sm_90") if name in known] + [*known[-1:]])]
 
 
@@ -265,7 +272,7 @@ def words_of_nvcc(
     pointers = ", ".join(f"(void *)({name})" for name in names)
     unit.write_text(f"{source}\nvoid *entries[] = {{{pointers}}};\n", encoding="utf-8")
     targets = [f"-gencode=arch={name.replace('sm', 'compute')},code={name}" for name in codes]
-    command = [nvidia.find(), "--fatbin", *targets, *flags, "-o", str(folder / "unit"), str(unit)]
+    command = [nvidia.find_nvcc(), "--fatbin", *targets, *flags, "-o", str(folder / "unit"), str(unit)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stderr
@@ -300,7 +307,7 @@ def test_each_kernel_compiles_alone_for_every_gpu(kernel: Kernel, tmp_path: Path
 @needs_nvcc
 def test_no_header_of_the_shim_hides_one_of_the_toolkit() -> None:
     said = subprocess.run(
-        [nvidia.find(), "--dryrun", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True
+        [nvidia.find_nvcc(), "--dryrun", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True
     )
     folders = re.findall(r'(?:"-I|"-isystem" ")([^"]+)"', said.stderr)
     toolkit = {name for one in folders for name in os.listdir(one)}

@@ -5,12 +5,12 @@ That nothing of it is seen there shows the exhibit wrong_but_where_it_is_tested.
 
 import kfuzz.devices.worker
 from kfuzz.devices.worker import unnamed_process
-from kfuzz.devices.worker.unnamed_process import UnnamedFinder, rename, start
+from kfuzz.devices.worker.unnamed_process import UnnamedFinder, rename_code, start
 
 
 def test_code_within_code_is_renamed_too() -> None:
     space: dict[str, object] = {}
-    exec(rename(compile("def outer():\n    return lambda: 1", "here.py", "exec"), "<there>"), space)  # noqa: S102  our own text
+    exec(rename_code(compile("def outer():\n    return lambda: 1", "here.py", "exec"), "<there>"), space)  # noqa: S102  our own text
     outer = space["outer"]
     assert callable(outer)
     assert [one.__code__.co_filename for one in (outer, outer(), start)] == ["<there>", "<there>", "<start>"]  # type: ignore[attr-defined]

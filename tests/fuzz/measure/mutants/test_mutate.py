@@ -11,7 +11,7 @@ from seldom import one_in
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.measure.mutants.change import Change
 from kfuzz.measure.mutants.mutate import Mutant, as_kernel, mutants, operators, python_operators
-from kfuzz.measure.mutants.survivors import line_of, reasons
+from kfuzz.measure.mutants.survivors import identifying_line, read_reasons
 from kfuzz.measure.mutants.syntax import parse
 from kfuzz.measure.mutants.trials import choose_mutants
 
@@ -219,10 +219,10 @@ def test_of_each_operator_so_many_are_chosen_and_always_the_same() -> None:
 @pytest.mark.slow
 def test_every_reason_speaks_of_mutants() -> None:
     every = [mutant for kernel in CORRECT for mutant in mutants_of(kernel.name)]
-    for reason in reasons():
+    for reason in read_reasons():
         meant = [mutant for mutant in every if reason.applies_to(mutant)]
         assert {mutant.kernel for mutant in meant} == set(reason.kernels), reason
-        assert {line_of(mutant) for mutant in meant} == set(reason.after), reason
+        assert {identifying_line(mutant) for mutant in meant} == set(reason.after), reason
         assert len(reason.why) > 30, reason
 
 

@@ -18,7 +18,7 @@ from kfuzz.measure.mutants.crew import Batch, Waiting, run_batches
 from kfuzz.measure.mutants.figures import accused_controls, as_json, figures, idle_operators, score_lines
 from kfuzz.measure.mutants.mutate import Mutant, mutants
 from kfuzz.measure.mutants.run import FILE, SCHEMA, HowFar, ScoreReport, run_score
-from kfuzz.measure.mutants.survivors import ReasonError, ReviewedReason, reasons, standing, wrongly_excused
+from kfuzz.measure.mutants.survivors import ReasonError, ReviewedReason, read_reasons, standing, wrongly_excused
 from kfuzz.measure.mutants.trials import AnswerRecorder, Control, Fate, Score, ScoreOptions, control_of, score_of
 from kfuzz.ui.commands.group import main
 
@@ -317,10 +317,10 @@ def test_a_reason_that_says_too_little_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "reasons.json"
     path.write_text('[{"verdict": "equivalent"}]')
     with pytest.raises(ReasonError, match="reason 1: has verdict; a reason has after, kernels"):
-        reasons(path)
+        read_reasons(path)
     path.write_text('[{"verdict": "fine", "operator": "a", "kernels": [], "after": [], "why": ""}]')
     with pytest.raises(ReasonError, match="verdict = 'fine': one of equivalent"):
-        reasons(path)
+        read_reasons(path)
 
 
 def test_the_command_scores_a_kernel_and_says_how_it_went(tmp_path: Path) -> None:

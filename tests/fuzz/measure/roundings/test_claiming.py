@@ -21,10 +21,10 @@ from kfuzz.measure.roundings.grounds import grounds, inputs_of, summed_axes
 from kfuzz.measure.roundings.guess import found_in, guessed
 from kfuzz.measure.roundings.guess_host import host_claims
 from kfuzz.measure.roundings.guess_kernel import claims, function_of
-from kfuzz.measure.roundings.keep import narrowed
+from kfuzz.measure.roundings.keep import narrow_choices
 from kfuzz.measure.roundings.measure import Sample, chosen
-from kfuzz.measure.roundings.propose import additions, formula, is_every_launch_seen, rounding_of
-from kfuzz.measure.roundings.slack import is_kept
+from kfuzz.measure.roundings.propose import formula, is_every_launch_seen, propose_adds, rounding_of
+from kfuzz.measure.roundings.slack import keeps_claim
 from kfuzz.measure.roundings.stages import stages_of
 from kfuzz.measure.roundings.text import claim_of, with_tables
 from kfuzz.oracle.judging.find_op import find
@@ -123,7 +123,7 @@ def test_a_tighter_claim_is_tried_with_the_claims_own_constants() -> None:
     kernel = load(KERNELS / "gemm" / "split_k.cu")  # alpha is 0.5 there, and 1 by default
     axes, tune = {"batch": 1, "m": 2, "n": 3, "k": 40}, {"splits": 3, "threads": 32}
     with CpuDevice() as device:
-        assert is_kept(kernel, axes, tune, kernel.bind(inputs_of(kernel, axes), tune).accuracy, device, 0)
+        assert keeps_claim(kernel, axes, tune, kernel.bind(inputs_of(kernel, axes), tune).accuracy, device, 0)
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ def counted_as(kernel: Kernel, count: Callable[[dict[str, int]], tuple[int, int,
     for axes, tune in grounds(kernel):
         made = dict(zip(STAGES, count(axes), strict=True))
         found.append(Sample(axes, tune, kernel.sizes(axes, tune), (0,), made, True, False, 0, 0, 0, 1, True, False))
-    return additions(kernel, found)
+    return propose_adds(kernel, found)
 
 
 def test_each_sum_gets_the_formula_of_its_stage() -> None:
@@ -236,8 +236,8 @@ def test_summed_axes_leave_out_axes_that_only_count() -> None:
 
 
 def test_what_may_be_held_in_16_bits_is_tried_where_arrays_are() -> None:
-    assert list(narrowed(load(KERNELS / "attention" / "flash_warp.cu"))) == [{}]
-    halves = list(narrowed(load(KERNELS / "attention" / "flash_wmma_f16.cu")))
+    assert list(narrow_choices(load(KERNELS / "attention" / "flash_warp.cu"))) == [{}]
+    halves = list(narrow_choices(load(KERNELS / "attention" / "flash_wmma_f16.cu")))
     assert halves == [{}, {"keep": '{ e = "f16" }'}]
 
 

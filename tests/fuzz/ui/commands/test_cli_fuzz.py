@@ -22,7 +22,7 @@ from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu.device import why_not
 from kfuzz.ui.commands.group import main
-from kfuzz.ui.targets.targets import find
+from kfuzz.ui.targets.targets import find_files
 
 MINE = without_confession(KERNELS / "broken" / "leading_neg_inf.cu")
 FIXED = MINE.replace(
@@ -217,11 +217,11 @@ def test_a_document_on_standard_output_is_alone_there(folder: Path) -> None:
 
 
 def test_the_name_of_a_bundled_folder_means_its_kernels(folder: Path) -> None:
-    assert find("softmax") == find("softmax/") == find("softmax/*")
-    assert len(find("softmax")) > 9
+    assert find_files("softmax") == find_files("softmax/") == find_files("softmax/*")
+    assert len(find_files("softmax")) > 9
     (folder / "softmax").mkdir()
     (folder / "softmax" / "own.cu").write_text(MINE)
-    assert find("softmax") == (Path("softmax/own.cu"),)  # what lies here comes first
+    assert find_files("softmax") == (Path("softmax/own.cu"),)  # what lies here comes first
 
 
 def test_an_option_without_effect_here_is_reported(folder: Path) -> None:

@@ -20,7 +20,7 @@ from kfuzz.ui.commands.doctor import Check, try_device
 from kfuzz.ui.commands.group import Commands, main
 from kfuzz.ui.reports import listing
 from kfuzz.ui.reports.listing import as_json, as_markdown, first_sentence, read_folder, size_text
-from kfuzz.ui.targets.targets import find, find_one
+from kfuzz.ui.targets.targets import find_files, find_one
 
 
 @pytest.fixture(autouse=True)
@@ -216,16 +216,16 @@ def test_the_markdown_names_every_kernel_once() -> None:
 
 
 def test_targets_are_names_globs_files_and_folders(tmp_path: Path) -> None:
-    assert find("softmax/online_block") == (KERNELS / "softmax" / "online_block.cu",)
-    assert find("online_warp") == (KERNELS / "softmax" / "online_warp.cu",)
-    assert set(find("sgemm/*")) == set((KERNELS / "sgemm").glob("*.cu"))
-    assert set(find("tiled")) == {KERNELS / "sgemm" / "tiled.cu", KERNELS / "transpose" / "tiled.cu"}
-    assert set(find(str(KERNELS / "reduce"))) == set((KERNELS / "reduce").glob("*.cu"))
+    assert find_files("softmax/online_block") == (KERNELS / "softmax" / "online_block.cu",)
+    assert find_files("online_warp") == (KERNELS / "softmax" / "online_warp.cu",)
+    assert set(find_files("sgemm/*")) == set((KERNELS / "sgemm").glob("*.cu"))
+    assert set(find_files("tiled")) == {KERNELS / "sgemm" / "tiled.cu", KERNELS / "transpose" / "tiled.cu"}
+    assert set(find_files(str(KERNELS / "reduce"))) == set((KERNELS / "reduce").glob("*.cu"))
     path = tmp_path / "mine.cu"
     path.write_text("")
     assert find_one(str(path)) == path
     with pytest.raises(TargetError, match="see kfuzz list"):
-        find("zzz")
+        find_files("zzz")
     with pytest.raises(TargetError, match="stands for 2 kernels, name one of sgemm/tiled, transpose/tiled"):
         find_one("tiled")
 

@@ -39,7 +39,7 @@ from kfuzz.ui.reports.live import Board, KernelLine, LineView, TableView, board_
 from kfuzz.ui.reports.phases import PhaseLines
 from kfuzz.ui.reports.report import Report
 from kfuzz.ui.reports.report_file import misfit
-from kfuzz.ui.reports.summary import counts, failures, table, troubles, verdict
+from kfuzz.ui.reports.summary import counts_text, failures, table, troubles, verdict
 
 LEADING, RIGHT = our_kernel("broken/leading_neg_inf"), our_kernel("softmax/online_thread")
 CASE = case_of("softmax", {"x": np.zeros((1, 3), np.float32)})
@@ -104,7 +104,7 @@ def test_a_report_is_a_baseline(found: Report, tmp_path: Path) -> None:
     assert reported.exit_code == 0
     assert all(one.is_known for one in reported.kernels[0].discoveries)
     assert list(failures(reported)) == []
-    assert "1 known" in counts(reported.kernels[0])
+    assert "1 known" in counts_text(reported.kernels[0])
     assert "nothing new is broken" in verdict(reported)
 
 
@@ -257,7 +257,7 @@ def test_a_warning_is_no_failure(result: Result) -> None:
     )
     found = Report(reported, (), "cpu", NOON)
     assert found.exit_code == 0
-    assert "warning" in counts(found.kernels[0])
+    assert "warning" in counts_text(found.kernels[0])
     assert "<failure" not in as_junit([report.document(found)])
     assert "WARNING  broken/leading_neg_inf" in as_junit([report.document(found)])
 
@@ -530,7 +530,7 @@ def test_the_report_says_how_far_up_each_axis_was_tried(found: Report) -> None:
         written = replace(one, kernel=replace(one.kernel, home=home), progress=progress)
         assert summary.sizes_line(written).startswith(f"not tried: {one.kernel.name}{words} beyond ")
     assert summary.sizes_line(replace(one, progress=replace(one.progress, largest=ends))) == ""
-    assert list(summary.sizes(found)) == [summary.sizes_line(each) for each in found.kernels]
+    assert list(summary.untried_sizes(found)) == [summary.sizes_line(each) for each in found.kernels]
     short = replace(one, progress=replace(one.progress, reasons={"sums may overflow"}, untried={Untried.DOES_NOT_FIT}))
     why = "the arrays do not fit into the GPU's free memory"
     assert summary.sizes_line(short) == f"{summary.sizes_line(one)}; some sizes near powers of two were not: {why}"

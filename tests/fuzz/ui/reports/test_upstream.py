@@ -15,7 +15,7 @@ from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.oracle.numbers.verdict import Worst
 from kfuzz.ui.commands.upstream import prints
-from kfuzz.ui.reports.upstream import issue_text, written
+from kfuzz.ui.reports.upstream import issue_text, numbers_text
 
 CLAIM = '# /// kernel\n# op = "l2_norm"\n# arrays = { x = "f16[rows, cols] -> x", y = "f16[rows] <- y" }\n# ///\n'
 ONE_LINE = "import numpy as np\n\n\ndef norm(x):\n    return np.linalg.norm(x, axis=-1)\n"
@@ -109,4 +109,4 @@ def test_a_right_answer_a_cuda_kernel_and_a_trap_are_no_issues(tmp_path: Path) -
 
 @pytest.mark.parametrize("numbers", [[], [1.0], [[0.0] * 9 + [1.0]], [[2.0, 2.0, float("-inf")]] * 6])
 def test_numbers_are_written_as_python_with_runs_as_products(numbers: list[object]) -> None:
-    assert eval(written(numbers)) == numbers  # noqa: S307  it is the text that is tested
+    assert eval(numbers_text(numbers)) == numbers  # noqa: S307  it is the text that is tested

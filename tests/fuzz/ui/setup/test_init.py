@@ -19,12 +19,12 @@ from kfuzz.ui.setup.ci_file import PLACES, ci_text
 from kfuzz.ui.setup.claims import put_claim, with_claim
 from kfuzz.ui.setup.first_cases import finds_bug, first_cases, keep_case, sample_mutants
 from kfuzz.ui.setup.look import find_gpu_code
-from kfuzz.ui.setup.settings import additions, corpus_for, with_settings
+from kfuzz.ui.setup.settings import corpus_for, find_additions, with_settings
 
 GOOD = KERNELS / "reduce" / "warp_sum_down.cu"
 SOFTMAX = KERNELS / "softmax" / "online_block.cu"
 BARE = re.sub(r"// /// kernel\n.*?// ///\n", "", GOOD.read_text(), flags=re.DOTALL)
-ADDED = additions([Path("csrc/a/one.cu"), Path("csrc/two.cu"), Path("more/three.cu")], "tests/corpus")
+ADDED = find_additions([Path("csrc/a/one.cu"), Path("csrc/two.cu"), Path("more/three.cu")], "tests/corpus")
 
 
 @pytest.fixture

@@ -59,6 +59,6 @@ def test_right_cases_run_to_their_end_on_a_gpu(tmp_path: Path, file: str) -> Non
     program = tmp_path / "program"
     text = str(DATA / "planted" / f"{file}.cu")
     target = nvidia.code_for(f"{driver.gpu().architecture}a")  # with what this generation of GPUs alone has
-    subprocess.run([nvidia.find(), "-std=c++17", *target, text, "-o", str(program)], check=True)
+    subprocess.run([nvidia.find_nvcc(), "-std=c++17", *target, text, "-o", str(program)], check=True)
     ran = subprocess.run([str(program), *CASES[file]], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout.split()) == (0, list(CASES[file]))

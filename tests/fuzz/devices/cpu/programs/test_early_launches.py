@@ -45,7 +45,7 @@ def test_a_kernel_that_waits_for_what_it_uses_has_no_finding(program: Path) -> N
 def test_right_cases_run_to_their_end_on_a_gpu(tmp_path: Path) -> None:
     cases = [(way, case) for way, cases in RIGHT.items() for case in cases]
     program = tmp_path / "early"
-    subprocess.run([nvidia.find(), "-std=c++17", "-arch=native", str(SOURCE), "-o", str(program)], check=True)
+    subprocess.run([nvidia.find_nvcc(), "-std=c++17", "-arch=native", str(SOURCE), "-o", str(program)], check=True)
     words = [word for way_and_case in cases for word in way_and_case]
     ran = subprocess.run([str(program), *words], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout.split()) == (0, [case for _, case in cases])

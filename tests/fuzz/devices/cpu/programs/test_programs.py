@@ -21,7 +21,7 @@ from kfuzz.devices import ClaimError, Finding
 from kfuzz.devices.cpu.programs.build import compile_source, load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
 from kfuzz.devices.cpu.programs.command_line import parse
-from kfuzz.devices.host_compiler import find
+from kfuzz.devices.host_compiler import find_compiler
 from kfuzz.ui.commands.check import own_end
 from kfuzz.ui.commands.inputs import FileReader, generate_files
 
@@ -75,7 +75,7 @@ def test_a_right_program_has_no_finding_and_the_same_with_a_bug_has_one(
 def test_all_runs_of_a_program_ask_the_compiler_once_who_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty.cu").write_text("int main() {}\n")
     program, compiler, asked = built(tmp_path, str(tmp_path / "empty.cu")), tmp_path / "g++", tmp_path / "asked"
-    compiler.write_text(f'#!/bin/sh\necho "$@" >> {asked}\nexec {find()} "$@"\n')
+    compiler.write_text(f'#!/bin/sh\necho "$@" >> {asked}\nexec {find_compiler()} "$@"\n')
     compiler.chmod(0o755)
     monkeypatch.setenv("CXX", str(compiler))
     with closing(Server()) as own:

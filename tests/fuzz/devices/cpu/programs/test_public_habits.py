@@ -247,7 +247,7 @@ def test_a_kernel_that_the_host_calls_as_a_function_does_nothing(tmp_path: Path)
 
 @pytest.mark.gpu
 def test_a_gpu_gives_the_same_error(tmp_path: Path) -> None:
-    assert output_of_called(tmp_path, [nvidia.find()]) == NOT_CONFIGURED
+    assert output_of_called(tmp_path, [nvidia.find_nvcc()]) == NOT_CONFIGURED
 
 
 OWN_NAMES = r"""
