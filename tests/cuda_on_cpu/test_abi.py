@@ -51,7 +51,7 @@ def in_cpp(folder: Path, header: Header) -> list[str]:
     (folder / "layout.cpp").write_text(text)
     program, include = folder / "layout", f"-I{RUNTIME}"
     options = ["-std=c++17", "-Wno-invalid-offsetof", include, str(folder / "layout.cpp"), "-o", str(program)]
-    subprocess.run([toolchain.find(), *options], check=True, capture_output=True)
+    subprocess.run([toolchain.find_compiler(), *options], check=True, capture_output=True)
     return subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
 
 

@@ -25,7 +25,7 @@ def numbers_in_cpp(folder: Path, include: Path) -> list[str]:
         '#include "sights.def"\n}\n'
     )
     program = folder / "numbers"
-    build = [toolchain.find(), "-std=c++17", f"-I{include}", str(folder / "numbers.cpp"), "-o", str(program)]
+    build = [toolchain.find_compiler(), "-std=c++17", f"-I{include}", str(folder / "numbers.cpp"), "-o", str(program)]
     subprocess.run(build, check=True, capture_output=True)
     return subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
 
