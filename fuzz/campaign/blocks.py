@@ -225,10 +225,10 @@ class _TrialQueue:
                     queue_job(self.ahead, one.prepared)
 
     def _may_ask(self) -> bool:
-        """Whether another trial may be queued: not while the first trial of a kernel is, or any of a callable, which
-        no device runs ahead."""
+        """Whether another trial may be queued: not while the first trial of a kernel is, or any that no device runs
+        ahead."""
         kernels = [one.block.kernel for one in self._coming]
-        return all(one in self._known.have_run and not self._orders.kernels[one].front.is_python for one in kernels)
+        return all(one in self._known.have_run and _runs_ahead(self._orders.kernels[one]) for one in kernels)
 
     def _ask(self) -> bool:
         """Queue one more trial; False if there is none for now."""
@@ -312,10 +312,14 @@ def _begin_trial(
     return _QueuedTrial(block, index, number, timeout, time.perf_counter() - began, trial, attempt.rung)
 
 
+def _runs_ahead(kernel: Kernel) -> bool:
+    return kernel.front.language.runner.takes_jobs_ahead
+
+
 def _may_foresee(kernel: Kernel, block: Block, known: Experience, index: int) -> bool:
     """Whether the twins of a trial will most likely be wanted, and cost no process."""
     has_run = block.kernel in known.have_run and block.kernel not in known.accused
-    return has_run and not (block.fatal or kernel.front.is_python or is_early(index))
+    return has_run and _runs_ahead(kernel) and not (block.fatal or is_early(index))
 
 
 def _finish_trial(
@@ -347,7 +351,7 @@ def _finish_trial(
         upcoming.ask_again()  # the twins would end a process, too
     else:
         twins.drop()
-    if orders.kernels[block.kernel].front.is_python and not is_large(one.index):
+    if orders.kernels[block.kernel].front.language.runner.compiles_each_size and not is_large(one.index):
         costs = known.costs.setdefault(block.kernel, SizeCosts())
         costs.add(one.index, source_of_sizes(one.number) is not None, trial.seconds["device"])
     hangs = any(defect.kind == "hang" for defect in trial.defects)

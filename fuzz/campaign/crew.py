@@ -17,7 +17,8 @@ from kfuzz.campaign.blocks import BlockEnd, End, Ends, Experience, Orders, is_ou
 from kfuzz.campaign.children import Child, MakeDevice, end_all
 from kfuzz.campaign.errand import Errand, Spread, errand
 from kfuzz.campaign.schedule import BLOCKS, Block
-from kfuzz.devices import Device, Preparing, Starting
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Device, OfParts, Preparing, Starting
 
 LaneEnds = Generator[tuple[int, End], None, None]
 """The end of a trial or of a block, and the number of its lane."""
@@ -171,11 +172,11 @@ class _Queue:
         self._device: Device | None = None
 
     def hire(self) -> None:
-        """Start the processes. If all kernels are callables, their library is imported meanwhile, once for all."""
-        if all(kernel.front.is_python for kernel in self.crew.orders.kernels):
-            self._device = self.crew.make_device()
-            if isinstance(self._device, Preparing):
-                self._device.import_early(self.crew.orders.kernels[0].entries)
+        """Start the processes. If all kernels load libraries, that of the first is imported meanwhile, once for all."""
+        if all(kernel.front.language.runner.loads_libraries for kernel in self.crew.orders.kernels):
+            self._device, first = self.crew.make_device(), self.crew.orders.kernels[0]
+            if isinstance(part := part_for(self._device, first), Preparing):
+                part.import_early(first.entries)
         for _ in range(self.crew.jobs):
             self.hands.append(Child(self.crew.make_device, _Blocks(self.crew.orders)))
         for hand in self.hands:
@@ -269,9 +270,16 @@ class _Blocks:
                 parcel, sent = [], time.monotonic()
 
     def _start(self, device: Device) -> None:
-        """Start what runs the kernels, if that is known: a process for the first file if all of them are callables."""
-        are_python = [one.front.is_python for one in self.orders.kernels]
-        if all(are_python) and isinstance(device, Preparing):
-            device.prepare(self.orders.kernels[0].entries)
-        elif not all(are_python) and isinstance(device, Starting):
-            device.start()
+        """Start what runs the kernels, if that is known: a process for the first file if all of them load libraries."""
+        kernels = self.orders.kernels
+        first = next((one for one in kernels if not one.front.language.runner.loads_libraries), kernels[0])
+        part = part_for(device, first)
+        if isinstance(part, Preparing):
+            part.prepare(first.entries)
+        elif isinstance(part, Starting):
+            part.start()
+
+
+def part_for(device: Device, kernel: Kernel) -> Device:
+    """What runs the jobs of a kernel, if the device has a part for each kind of job."""
+    return device.part(kernel.front.language.runner) if isinstance(device, OfParts) else device

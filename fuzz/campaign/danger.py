@@ -56,7 +56,7 @@ HOW: dict[str, Callable[[int, int], bool]] = {
 def checkpoint(first: int, soon: int = SOON) -> int:
     """The trial up to which a block that begins at `first` knows the crashes: `first` itself for 2, 6, 14 and 30, whose
     trials are small and soon done; later about half of the way, so that no process waits. With `soon` 0 it is half of
-    the way from the first: a trial of a callable may take seconds.
+    the way from the first: a trial of a slow runner may take seconds.
     """
     power = 2
     while 2 * power - 2 <= first:

@@ -6,25 +6,24 @@ Knows which devices exist; each device knows its own requirements.
 import os
 import secrets
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from types import TracebackType
 
 from kfuzz.campaign.campaign import Lane
 from kfuzz.devices import (
+    CALLER,
+    LAUNCHER,
     Ahead,
     Device,
     DeviceError,
-    Entry,
     Job,
     Locating,
     Outcome,
     Probe,
-    PythonCall,
-    Starting,
+    Runner,
     Together,
-    is_python,
 )
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu.device import GpuDevice, why_not
@@ -42,83 +41,89 @@ TRIALS_A_COMPILATION, TRIALS_A_PROCESS = 20, 50
 a process with its device started in .45 s."""
 
 
-class NamedDevice:
-    """The device of a name: CUDA goes to the cpu or the gpu, Python callables to a process of Python.
+@dataclass(frozen=True)
+class Opening:
+    """How a device of a name is opened, as `open_device` describes it."""
 
-    Each is started with its first job: to fuzz callables alone you need neither g++ nor nvcc.
+    name: str
+    sanitize: bool = False
+    guard_all: bool = False
+    share: int = 1
+    family: str = ""
+
+
+def open_launcher(how: Opening) -> Device:
+    """What launches kernels on the cpu or the gpu."""
+    return GpuDevice(how.sanitize) if how.name == "gpu" else CpuDevice()
+
+
+def open_caller(how: Opening) -> Device:
+    """The processes that call Python functions."""
+    return PythonDevice(how.name, how.guard_all, share_of(how.share), family=how.family)
+
+
+OPENERS: Mapping[Runner, Callable[[Opening], Device]] = {LAUNCHER: open_launcher, CALLER: open_caller}
+"""How the device for each kind of job is opened."""
+
+
+class NamedDevice:
+    """The device of a name: each job goes to the part that runs its kind, kernels to the cpu or the gpu.
+
+    Each part is opened for its first job: to fuzz callables alone you need neither g++ nor nvcc.
     """
 
     def __init__(
         self, name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1, family: str = ""
     ) -> None:
-        self.name, self._sanitize, self._guard_all, self._share = name, sanitize, guard_all, share
-        self._family = family
-        self._of_cuda: Ahead | None = None
-        self._of_python: PythonDevice | None = None
+        self.name = name
+        self._how = Opening(name, sanitize, guard_all, share, family)
+        self._parts: dict[Runner, Device] = {}
         self._pending: deque[tuple[Job, Probe]] = deque()
 
+    def part(self, runner: Runner) -> Device:
+        """The part that runs one kind of job."""
+        if runner not in self._parts:
+            self._parts[runner] = OPENERS[runner](self._how)
+        return self._parts[runner]
+
     def run(self, job: Job, probe: Probe) -> Outcome:
-        """Run a job on the device that can; raise only ClaimError or DeviceError."""
-        return self._python().run(job, probe) if is_python(job) else self._cuda().run(job, probe)
-
-    def import_early(self, entries: Sequence[Entry]) -> None:
-        """Begin to import the library of a callable."""
-        if any(isinstance(one, PythonCall) for one in entries):
-            self._python().import_early(entries)
-
-    def prepare(self, entries: Sequence[Entry]) -> None:
-        """Start the process of a callable."""
-        if any(isinstance(one, PythonCall) for one in entries):
-            self._python().prepare(entries)
-
-    def start(self) -> None:
-        """Start what runs CUDA on the gpu; the cpu device starts with its first job."""
-        if isinstance(device := self._cuda(), Starting):
-            device.start()
+        """Run a job on the part that can; raise only ClaimError or DeviceError."""
+        return self.part(job.runner).run(job, probe)
 
     def run_all(self, jobs: Sequence[tuple[Job, Probe]]) -> list[Callable[[], Outcome]]:
-        """Run several jobs, all of CUDA together."""
-        device = None if any(is_python(job) for job, _ in jobs) else self._cuda()
-        return device.run_all(jobs) if isinstance(device, Together) else [partial(self.run, *one) for one in jobs]
+        """Run several jobs, together if one part runs them all and can do so."""
+        runners = {job.runner for job, _ in jobs}
+        part = self.part(runners.pop()) if len(runners) == 1 else None
+        return part.run_all(jobs) if isinstance(part, Together) else [partial(self.run, *one) for one in jobs]
 
     def find_store(self, job: Job, probe: Probe, array: str, index: int) -> tuple[str, int] | None:
-        """The file and line that stored an element, if the job's device can find it."""
-        device = None if is_python(job) else self._cuda()
-        return device.find_store(job, probe, array, index) if isinstance(device, Locating) else None
+        """The file and line that stored an element, if the job's part can find it."""
+        part = self.part(job.runner)
+        return part.find_store(job, probe, array, index) if isinstance(part, Locating) else None
 
     def ask(self, job: Job, probe: Probe) -> None:
-        """Start a job; a callable is called later, when its answer is asked for."""
-        if not is_python(job):
-            self._cuda().ask(job, probe)
+        """Start a job; one that no part runs ahead runs later, when its answer is asked for."""
+        if isinstance(part := self.part(job.runner), Ahead):
+            part.ask(job, probe)
         self._pending.append((job, probe))
 
     def answer(self) -> Outcome:
         """The outcome of the oldest job that was asked for."""
         job, probe = self._pending.popleft()
-        return self.run(job, probe) if is_python(job) else self._cuda().answer()
+        part = self.part(job.runner)
+        return part.answer() if isinstance(part, Ahead) else part.run(job, probe)
 
     def forget(self) -> None:
         """Drop every job that was asked for and not answered."""
         self._pending.clear()
-        if self._of_cuda is not None:
-            self._of_cuda.forget()
-
-    def _python(self) -> PythonDevice:
-        if self._of_python is None:
-            most = share_of(self._share)
-            self._of_python = PythonDevice(self.name, self._guard_all, most, family=self._family)
-        return self._of_python
-
-    def _cuda(self) -> Ahead:
-        if self._of_cuda is None:
-            self._of_cuda = GpuDevice(self._sanitize) if self.name == "gpu" else CpuDevice()
-        return self._of_cuda
+        for part in self._parts.values():
+            if isinstance(part, Ahead):
+                part.forget()
 
     def close(self) -> None:
         """End the workers. Do not use a device after you close it."""
-        for device in (self._of_cuda, self._of_python):
-            if device is not None:
-                device.close()
+        for part in self._parts.values():
+            part.close()
 
     def __enter__(self) -> "NamedDevice":
         return self

@@ -123,12 +123,12 @@ class Ledger:
             if self.is_over:
                 return
             for block in sorted(blocks, key=self._cost_of_compiling):
-                is_python = self.kernels[block.kernel].front.is_python
-                until = checkpoint(block.first, 0 if is_python else SOON)
+                is_slow = self.kernels[block.kernel].front.language.runner.is_slow
+                until = checkpoint(block.first, 0 if is_slow else SOON)
                 while self.progress[block.kernel].next < until and not self.progress[block.kernel].retired:
                     yield None
                 fatal = tuple(one for one in self.progress[block.kernel].fatal if one[0] % AGAIN < until)
-                size = self._block_size() if is_python else BLOCKS[-1]
+                size = self._block_size() if is_slow else BLOCKS[-1]
                 for first in range(block.first, block.last, size):
                     last, progress = min(first + size, block.last), self.progress[block.kernel]
                     if last > progress.next and not progress.retired:
@@ -139,7 +139,7 @@ class Ledger:
         return len(self.kernels[block.kernel].entries)
 
     def _block_size(self) -> int:
-        """How many trials of a callable a process gets at once: so few that all processes have some of its round."""
+        """How many slow trials a process gets at once: so few that all processes have some of its round."""
         left = sum(not progress.retired for progress in self.progress)
         return max(BLOCKS[0], -(-BLOCKS[-1] * left // self.options.jobs))
 

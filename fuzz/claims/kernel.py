@@ -20,7 +20,7 @@ from kfuzz.claims.bound import Bound
 from kfuzz.claims.corners import corners
 from kfuzz.claims.grid_numbers import encode_numbers
 from kfuzz.claims.jobs import Arrays, buffer_of, check_derived_dimensions, shapes_of, steps_of
-from kfuzz.claims.language import front_matter
+from kfuzz.claims.language import kernel_file
 from kfuzz.claims.language.accuracy import (
     CUDA,
     Domain,
@@ -32,13 +32,12 @@ from kfuzz.claims.language.accuracy import (
 )
 from kfuzz.claims.language.arrays import Array, check_roles, read_align, read_arrays
 from kfuzz.claims.language.axes import Axis
-from kfuzz.claims.language.callables import complete, op_of_call, read_callable
 from kfuzz.claims.language.expression import Expression, ExpressionError, Total, show_sizes
 from kfuzz.claims.language.fitted_op import fit_to_arrays
 from kfuzz.claims.language.formula_claims import check_scalars, each_count, evaluate_op_axes, literals_of, read_op_axes
 from kfuzz.claims.language.front_matter import FrontMatter
 from kfuzz.claims.language.keys import WrittenClaim, WrittenClaims, parse_claim
-from kfuzz.claims.language.launches import Launch, LaunchVariant, read_launches
+from kfuzz.claims.language.launches import Launch, LaunchVariant
 from kfuzz.claims.language.op_rules import check_op_rules
 from kfuzz.claims.language.reading import ClaimNames, Sizes, at, evaluate
 from kfuzz.claims.language.reference import Reference, name_in_case, shown_op
@@ -67,7 +66,6 @@ from kfuzz.oracle.numbers.elements import BY_DTYPE, F32, Element, store, values
 from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.numbers.layout import Shape
 from kfuzz.oracle.numbers.verdict import Special
-from kfuzz.oracle.op.independence import unused_inputs
 from kfuzz.oracle.op.role import shares_of
 from kfuzz.oracle.op.shapes import is_derived, lengths_of, limit_of, longer_by
 
@@ -123,10 +121,7 @@ class Kernel:
         except OracleError as error:  # of a file of yours, whose formula was run
             raise front.error(("op",), str(error)) from None
         op = find(roles.op)
-        if front.is_python:
-            claim = complete(front, claim, roles)
-            # an error shows a default, too
-            front = replace(front, values={**front.values, "arrays": dict(claim.arrays or {})})
+        front, claim = front.language.complete(front, claim, roles)
         axes = read_axes(front, claim.axes)
         check_names(front, claim)
         if claim.claims.batch_invariant and claim.claims.deterministic is False:
@@ -139,13 +134,9 @@ class Kernel:
         arrays = read_arrays(front, claim.arrays, names)
         check_roles(front, roles, arrays, axes)
         op_axes = read_op_axes(front, claim.scalars, op, names)
-        launches = (
-            (read_callable(front, claim, names, arrays, op.weights),)
-            if front.is_python
-            else read_launches(front, claim, names, arrays, unused_inputs(op))
-        )
+        launches = front.language.read_launches(front, claim, names, arrays, op)
         types = [one.element for one in arrays.values()]
-        home = claim.call.home if front.is_python else claim.host.home if claim.host else None
+        function = front.language.function_of(claim)
         kernel = cls(
             name=name_of(front.path),
             op=roles.op,
@@ -169,7 +160,7 @@ class Kernel:
             ),
             values=read_values(front, claim.values, op),
             broken=read_broken(front, claim.broken, is_exhibit=name_of(front.path).startswith(BROKEN)),
-            home=read_home(front, home, axes),
+            home=read_home(front, function.home if function else None, axes),
             written=claim,
             front=front,
             scalars={name: float(value) for name, value in claim.scalars.items() if name not in op.axes},
@@ -474,6 +465,7 @@ class Kernel:
             steps=self.steps(sizes, shapes),
             entries=self.entries,
             warp_synchronous=self.warp_synchronous,
+            runner=self.front.language.runner,
         )
         return Bound(axes, sizes, self.accuracy(sizes), self.scalars_at(sizes), job, given)
 
@@ -496,7 +488,7 @@ class Kernel:
 
 def load(path: Path | str) -> Kernel:
     """Read a kernel file; ClaimError, in one line, if its claim is wrong or contradicts itself."""
-    return read(front_matter.read(Path(path)))
+    return read(kernel_file.read(Path(path)))
 
 
 @lru_cache(maxsize=1024)
@@ -519,10 +511,10 @@ class Claimed:
 
 
 def facts_of(kernel: Kernel) -> str:
-    """All that decides whether a claim contradicts itself at some sizes; a Python file's op is a part of its text."""
+    """All that decides whether a claim contradicts itself at some sizes: its text too, if that may name other files."""
     rounding = replace(kernel.rounding, read_off=(), doubts=())  # these have lines of the file
     facts = repr(replace(kernel, name="", broken=None, rounding=rounding))
-    return f"{kernel.front.path}\n{kernel.source}\n{facts}" if kernel.front.is_python else facts
+    return f"{kernel.front.path}\n{kernel.source}\n{facts}" if kernel.front.language.reads_other_files else facts
 
 
 @lru_cache(maxsize=1024)
@@ -532,7 +524,7 @@ def check_corners(claimed: Claimed) -> None:
     A convolution takes 0.5 s, so it is checked once with all the exhibits that are edits of its code.
     """
     kernel = claimed.kernel
-    if kernel.front.is_python or kernel.op.endswith(".py"):  # other files decide it, too
+    if kernel.front.language.reads_other_files or kernel.op.endswith(".py"):
         try_corners(kernel)
     elif not passed.has_passed(claimed.facts):
         with passed.one_at_a_time():
@@ -555,7 +547,7 @@ def fitted_op(front: FrontMatter, claim: WrittenClaim) -> str:
     op = read_op(front, claim.op)
     if claim.arrays is not None:
         return fit_to_arrays(op, claim.arrays)
-    return op_of_call(front, claim, op) if front.is_python else op
+    return front.language.fit_op(front, claim, op)
 
 
 def whole_numbers(given: NDArray[np.generic], most: int) -> NDArray[np.int32]:

@@ -28,15 +28,18 @@ from kfuzz.devices.jobs import (
     PythonCall,
     Step,
     VastPart,
+    called_first,
     is_host,
-    is_python,
     names_together,
     value_with,
 )
 from kfuzz.devices.outcomes import Circumstances, Decoy, Finding, Outcome, Refusal, Run, Untried
 from kfuzz.devices.probes import Probe
+from kfuzz.devices.runners import CALLER, LAUNCHER, Runner
 
 __all__ = [
+    "CALLER",
+    "LAUNCHER",
     "Ahead",
     "Buffer",
     "Call",
@@ -52,6 +55,7 @@ __all__ = [
     "Locating",
     "MissingError",
     "NeedsGpuError",
+    "OfParts",
     "OtherLibraryError",
     "OutOfMemory",
     "Outcome",
@@ -60,6 +64,7 @@ __all__ = [
     "PythonCall",
     "Refusal",
     "Run",
+    "Runner",
     "Starting",
     "Step",
     "Together",
@@ -68,8 +73,8 @@ __all__ = [
     "UnsupportedError",
     "Untried",
     "VastPart",
+    "called_first",
     "is_host",
-    "is_python",
     "names_together",
     "value_with",
     "wrap_unexpected",
@@ -121,6 +126,14 @@ class Starting(Device, Protocol):
 
     def start(self) -> None:
         """Start what runs jobs, and wait until it can."""
+
+
+@runtime_checkable
+class OfParts(Device, Protocol):
+    """A device with a part for each kind of job."""
+
+    def part(self, runner: Runner) -> Device:
+        """The device that runs the jobs of this runner; it is opened now if it was not before."""
 
 
 @runtime_checkable

@@ -3,15 +3,16 @@
 import ast
 import operator
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.devices.runners import LAUNCHER, Runner
 from kfuzz.oracle.numbers.elements import Element
 
 
@@ -116,6 +117,7 @@ class PythonCall:
     """An object stays in the mode in which its class leaves it, as in the benchmark of its reference."""
     weights: DrawnWeights | None = None
     """The sets of weights with which an object of a class may be made; None if it has only its own."""
+    on_host: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(self.arguments)})"
@@ -198,12 +200,13 @@ def evaluate_size(node: ast.expr, values: Mapping[str, object]) -> Any:  # noqa:
 
 def is_host(entry: Entry) -> bool:
     """Whether it is a host function, which launches the kernels that it needs."""
-    return isinstance(entry, PythonCall) or (isinstance(entry, Call) and entry.on_host)
+    return not isinstance(entry, str) and entry.on_host
 
 
-def is_python(job: "Job") -> bool:
-    """Whether the job calls a Python callable."""
-    return any(isinstance(step.entry, PythonCall) for step in job.steps)
+def called_first(entries: Sequence[Entry]) -> PythonCall:
+    """The first callable of a job for a caller, which has no other entries."""
+    assert isinstance(entries[0], PythonCall), "other jobs have other runners"
+    return entries[0]
 
 
 @dataclass(frozen=True)
@@ -253,3 +256,5 @@ class Job:
     earlier: tuple["Job", ...] = ()
     """Calls of the same host function before this one in one of its runs: with other sizes, and the last one with
     other values in the same arrays. Their answers are not judged."""
+    runner: Runner = LAUNCHER
+    """What runs it."""

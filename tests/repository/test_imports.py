@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from paths import ROOT
 
+from kfuzz.claims.language.languages import FILES
+
 ONLY = {
     "pycuda": ("kfuzz.devices.gpu.launching",),
     "distributed": ("kfuzz.campaign.cluster",),
@@ -35,6 +37,7 @@ ORACLE = (
 BUILT_ON: dict[str, set[str]] = {"cpu": set(), "gpu": set(), "python": {"cpu", "gpu"}}
 """The rooms that run kernels, and those of them that each is built on. What two of them share lies below: `python` runs
 a file's CUDA on the cpu device, and takes its memory of a GPU from `gpu`."""
+LANGUAGES = "kfuzz.claims.language.languages"
 PACKAGES = {"fuzz": "kfuzz", "oracle": "kfuzz.oracle"}
 
 
@@ -156,6 +159,8 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
 def module_graph(root: Path) -> dict[str, set[str]]:
     known = modules(root)
     graph = {name: {one for one in imports(path, False) if one in known} - {name} for name, path in known.items()}
+    if LANGUAGES in graph:  # it imports them by their names
+        graph[LANGUAGES] |= {f"kfuzz.claims.language.{name}" for name in FILES.values()} & graph.keys()
     for name, needs in graph.items():  # a package is imported with each of its modules, and that is no circle
         needs -= {package for package in needs if name.startswith(f"{package}.")}
     return graph
@@ -320,6 +325,13 @@ def test_what_not_everybody_has_is_allowed_in_its_one_file(tmp_path: Path) -> No
     write_module(tmp_path / "fuzz/devices/gpu/launching.py", "import pycuda.driver")
     write_module(tmp_path / "fuzz/campaign/cluster.py", "import distributed")
     assert wrong_arrows(tmp_path) == []
+
+
+def test_the_check_sees_a_language_that_looks_for_languages(tmp_path: Path) -> None:
+    write_module(tmp_path / "fuzz/claims/language/languages.py", "from importlib import import_module")
+    write_module(tmp_path / "fuzz/claims/language/cuda.py", "from kfuzz.claims.language import kernel_file")
+    write_module(tmp_path / "fuzz/claims/language/kernel_file.py", f"from {LANGUAGES} import language_of")
+    assert {LANGUAGES, "kfuzz.claims.language.cuda"} <= set(circle(module_graph(tmp_path)))
 
 
 def test_the_check_sees_a_circle_also_through_a_late_import(tmp_path: Path) -> None:

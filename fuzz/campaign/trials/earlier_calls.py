@@ -9,8 +9,7 @@ import numpy as np
 
 from kfuzz.cases.case import Case, Values, case_of
 from kfuzz.claims.kernel import Kernel
-from kfuzz.common.text.remembering import has_lasting_variables
-from kfuzz.devices import Job, Probe, is_host, is_python
+from kfuzz.devices import Job, Probe, is_host
 from kfuzz.oracle.op.shapes import longer_by
 
 MOST_ELEMENTS = 1 << 16
@@ -25,7 +24,7 @@ def earlier_jobs(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Pro
         return ()
     if probe.after_calls:
         return jobs_of_other_sizes(kernel, case, tune)
-    remembers = not is_python(job) and has_lasting_variables(job.source)
+    remembers = kernel.front.language.remembers(job.source)
     if case.elements > MOST_ELEMENTS or not (remembers or probe.seed % EVERY == 0):
         return ()
     return jobs_of_other_sizes(kernel, case, tune)

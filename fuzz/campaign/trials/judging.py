@@ -179,7 +179,7 @@ def _oracle_defects(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judg
         by_calls = any(found.kind == "stateful" for found in outcome.findings)
         if not by_calls and not explained and (small := _on_small_gpu(outcome, judged)):
             return [_wrong(scene, *small)]
-        unlike = _stateful if kernel.front.is_python or by_calls else _race
+        unlike = _stateful if kernel.front.language.runner.keeps_state or by_calls else _race
         return [] if explained else [unlike(scene, judged, *broken[0])]
     usual = [(run, verdict) for run, verdict in broken if not run.circumstances.multiprocessors] or broken
     gravest = [pair for pair in usual if pair[1].status == "broken"] or usual

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kfuzz.campaign.properties.property import RunJob
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import ClaimError, DeviceError, Job, Probe, PythonCall, Run
+from kfuzz.devices import CALLER, ClaimError, DeviceError, Job, Probe, PythonCall, Run
 from kfuzz.oracle.judging.find_op import find
 
 
@@ -19,8 +19,8 @@ def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -
     reference = kernel.reference
     if reference is None:
         return ()
-    call = job.steps[0].entry
-    library = call.library if isinstance(call, PythonCall) else "torch"
+    call = kernel.launches[0].called
+    library = call.library if call else "torch"
     places = {array.reads: name for name, array in kernel.arrays.items() if array.reads}
     arguments = tuple(places[role] for role in kernel.roles.inputs if role not in find(kernel.op).weights)
     handed = kernel.written.call.args or ()  # with the numbers that the reference takes among its tensors
@@ -33,13 +33,20 @@ def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -
         library=library,
         language=library,
         as_made=True,
-        weights=call.weights if isinstance(call, PythonCall) else None,
+        weights=call.weights if call else None,
     )
     step = replace(job.steps[0], entry=entry, args=())
-    if isinstance(call, PythonCall) and call.beside:  # a task hands its data to both
+    if call and call.beside:  # a task hands its data to both
         step = replace(job.steps[0], entry=replace(call, function=reference.name))
     asked = replace(
-        job, path=reference.path, source=reference.source, steps=(step,), entries=(step.entry,), earlier=(), flags=()
+        job,
+        path=reference.path,
+        source=reference.source,
+        steps=(step,),
+        entries=(step.entry,),
+        earlier=(),
+        flags=(),
+        runner=CALLER,
     )
     try:
         return run_job(asked, replace(probe, check=False, runs=1, options=())).runs

@@ -4,7 +4,6 @@ Knows claims and libraries; it knows no sizes but the most.
 """
 
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import PythonCall
 from kfuzz.devices.python.libraries import libraries
 
 MOST_PROGRAMS = 16
@@ -13,5 +12,5 @@ MOST_PROGRAMS = 16
 
 def is_interpreted(kernel: Kernel) -> bool:
     """Whether an interpreter runs the kernel's programs one by one."""
-    languages = [entry.language for entry in kernel.entries if isinstance(entry, PythonCall)]
+    languages = [launch.called.language for launch in kernel.launches if launch.called]
     return any(libraries()[one].interpreter is not None for one in languages)

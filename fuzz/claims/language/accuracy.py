@@ -111,7 +111,7 @@ def read_rounding(
     if written.promote is not None and accumulate not in ADDERS:
         wanted = " or ".join(f'accumulate = "{word}"' for word in ADDERS)
         raise front.error(("accuracy", "promote"), f"only sums by {wanted} are promoted")
-    text = said_in(front.source, front.is_python, set(filter(None, op.seldom.values())))
+    text = said_in(front.source, front.language.facts, set(filter(None, op.seldom.values())))
     from_text = ("-use_fast_math",) if "flags" in text else ()
     flags = from_text if written.flags is None else written.flags
     settings = settings_of(flags)

@@ -100,7 +100,7 @@ def list_powers_of_two(place: ClaimPlace, value: dict[str, object]) -> Axis:
 
 def parse_tune(place: ClaimPlace) -> tuple[int, ...]:
     """The values of a tune parameter; an argument of a Python function may be negative, such as dim = [1, -1]."""
-    value, least = place.value, -INT_MAX if place.front.is_python else 0
+    value, least = place.value, place.front.language.least_argument
     if not isinstance(value, list) or not all(type(item) is int and least <= item <= INT_MAX for item in value):
         raise place.error("a list of integers that fit an int is expected, such as [32, 64, 128]")
     if not value:

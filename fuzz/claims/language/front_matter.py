@@ -1,6 +1,7 @@
 """The block of TOML at the top of a kernel file, and the line of each of its keys.
 
-It is written in comments: after // in CUDA, # in Python. Knows the fences, TOML and lines; never what a key means.
+It is written in comments: after // in CUDA, # in Python. Knows the fences, TOML and lines; never what a key means. To
+read a file, or find its language, is of kernel_file.py.
 """
 
 import json
@@ -9,30 +10,23 @@ import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
 from pathlib import Path
 
+from kfuzz.claims.language.language import Language
 from kfuzz.common.printable import one_line, shown_path
 from kfuzz.common.text import exhibits
-from kfuzz.common.text.cuda_in_python import END, cuda_of
-from kfuzz.common.text.exhibits import description_of
 from kfuzz.devices import ClaimError
 
 OPENS = "// /// kernel"
 CLOSES = "// ///"
 MEANT = re.compile(r"\s*(?://|/\*+|\*|#)?\s*///\s*kernel\s*(?:\*/)?\s*$")
 MEANT_CLOSED = re.compile(r"\s*(?:(?://|\*|#)?\s*///|(?:///\s*)?\*/)\s*$")
-PYTHON = ".py"
-CODE = re.compile(r"^(?:async |def |class |import |from |@|if |try:|with |[\w.]+\s*[=(\[])", re.MULTILINE)
-"""A line of a Python file that is not part of a comment or a docstring."""
 WIDEST = 72
 MOST_LINES, MOST_LETTERS = 400, 1 << 16
 """More than any claim needs, and few enough that finding the line of a mistake takes no time."""
 MOST_BYTES = 16 << 20
 MOST_DOTS = 8
 """The most parts of a key; a claim's own have two. The parsed key grows with the square of its parts."""
-OF_CUDA = ("host", "launch")
-"""Tables that claim a function of CUDA; in a Python file, of the CUDA in its strings."""
 OPAQUE = re.compile(r'''"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*''', re.DOTALL)
 """Strings and comments."""
 DOTTED = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){{{MOST_DOTS + 1}}}")
@@ -46,8 +40,8 @@ KeyPath = tuple[str | int, ...]
 class FrontMatter:
     """A kernel file in its parts: `values` is the parsed TOML, `first` the line on which it starts.
 
-    `source` is the text that the claim describes: all of a Python file, or the CUDA in its strings, on the same lines.
-    `said`: the words of the command that gave the claim, if it is not in the file.
+    `source` is the text that the claim describes, and `language` its language: all of a Python file, or the CUDA in its
+    strings, on the same lines. `said`: the words of the command that gave the claim, if it is not in the file.
     """
 
     path: Path
@@ -56,18 +50,13 @@ class FrontMatter:
     first: int
     toml: str
     values: dict[str, object] = field(hash=False)
+    language: Language = field(compare=False, repr=False)
     said: str = ""
-
-    @cached_property
-    def is_python(self) -> bool:
-        """Whether it is a file of Python callables, and not one whose CUDA has the claim."""
-        return is_python_file(self.path) and not any(key in self.values for key in OF_CUDA)
 
     @property
     def whole(self) -> str:
         """The file's text with the claim on top, wherever the claim comes from."""
-        mark = "#" if self.is_python else "//"
-        return self.source if not self.said else f"{with_claim(mark, self.toml)}\n{self.source}"
+        return self.source if not self.said else f"{with_claim(self.language.mark, self.toml)}\n{self.source}"
 
     def error(self, key: KeyPath, found: str) -> ClaimError:
         """One line: file, line, key = value, what was found and what is allowed."""
@@ -88,26 +77,10 @@ class FrontMatter:
         return self.first + lines[key] if key else self.first - 1
 
 
-def is_python_file(path: Path) -> bool:
-    """Whether a path is that of a Python file, or names a callable in a module: `mypkg.softmax:forward`."""
-    return path.suffix == PYTHON or ":" in path.name
-
-
-def comment_of(path: Path, source: str = "") -> str:
-    """The mark that begins a comment in a kernel file, or in the CUDA taken from one."""
-    return "#" if is_python_file(path) and not source.rstrip().endswith(END) else "//"
-
-
 def with_claim(mark: str, toml: str) -> str:
     """A claim as it is written at the top of a file, each line after the comment mark."""
     lines = [f"{mark} {line}".rstrip() for line in toml.split("\n")]
     return "\n".join([f"{mark} /// kernel", *lines, f"{mark} ///"])
-
-
-def read(path: Path) -> FrontMatter:
-    """Read a kernel file; ClaimError if its front matter is missing, unclosed or not TOML."""
-    path = exhibits.name_as_kernel(path)
-    return parse(path, text_of(path))
 
 
 def text_of(path: Path) -> str:
@@ -127,30 +100,11 @@ def text_of(path: Path) -> str:
         raise ClaimError(f"{shown_path(path)}: is no UTF-8 text (byte {error.start})") from None
 
 
-def beside(path: Path, source: str, toml: str, said: str) -> FrontMatter:
-    """A kernel file whose claim is not in it."""
-    try:
-        values = tomllib.loads(toml)
-    except (ValueError, RecursionError) as error:
-        raise ClaimError(f"{said}: broken TOML: {message_of(error)}") from None
-    return FrontMatter(path, claimed_text(path, source, values), "", 1, toml, values, said)
-
-
-def claimed_text(path: Path, source: str, values: Mapping[str, object], claim: tuple[int, int] | None = None) -> str:
-    """The part of a file that a claim describes: all, or the CUDA in a Python file's strings and the claim's lines."""
-    if not is_python_file(path) or not any(key in values for key in OF_CUDA):
-        return source
-    entry = lookup(values, ("host", "entry")) or lookup(values, ("launch", 0, "entry"))
-    return cuda_of(source, shown_path(path), entry if isinstance(entry, str) else "", claim)
-
-
-@lru_cache(maxsize=1024)
-def parse(path: Path, source: str) -> FrontMatter:
-    """Split the text of a kernel file into its parts."""
-    where, mark = shown_path(path), comment_of(path, source)
+def split(path: Path, source: str, language: Language) -> FrontMatter:
+    """Split the text of a kernel file in a language into its parts."""
+    where, mark = shown_path(path), language.mark
     opens, closes = f"{mark} /// kernel", f"{mark} ///"
-    marks = {"//": "slashes, not in /* */", "#": "#"}[mark]
-    plain = f"write the claim in {mark} comments, with one space after the {marks}"
+    plain = f"write the claim in {mark} comments, with one space after the {language.mark_in_words}"
     lines = [line.rstrip() for line in source.split("\n")]
     fences = [number for number, line in enumerate(lines) if line == opens]
     if not fences:
@@ -158,12 +112,7 @@ def parse(path: Path, source: str) -> FrontMatter:
         if near is not None:
             raise ClaimError(f"{where}:{near + 1}: {as_toml(lines[near])}: did you mean '{opens}'? {plain}")
         how = f"a kernel file carries its claim in comments between '{opens}' and '{closes}'"
-        more = (
-            f"; or say what it computes: kfuzz fuzz {where} --op OP; kfuzz op lists all"
-            if mark == "#"
-            else f"; kfuzz claim {where} finds one, kfuzz show --template prints one to start from"
-        )
-        raise ClaimError(f"{where}:1: no front matter: {how}{more}")
+        raise ClaimError(f"{where}:1: no front matter: {how}; {language.how_to_claim(where)}")
     start = fences[0] + 1
     if len(fences) > 1:
         raise ClaimError(f"{where}:{fences[1] + 1}: a second '{opens}'; a file is one kernel with one claim")
@@ -194,31 +143,13 @@ def parse(path: Path, source: str) -> FrontMatter:
         raise ClaimError(f"{where}:{start}: keys and lists nested more than {MOST_DEPTH} deep; no claim needs so many")
     above = (line.removeprefix(mark).removeprefix(" ") for line in lines[: start - 1] if line.startswith(mark))
     prose = "\n".join(above).strip()
-    source = claimed_text(path, source, values, (start, end + 1))
-    return FrontMatter(path, source, prose, start + 1, toml, values)
+    language, source = language.described_by(path, source, values, (start, end + 1))
+    return FrontMatter(path, source, prose, start + 1, toml, values, language)
 
 
 def has_claim(text: str) -> bool:
     """Whether a text has a claim, or something meant as one."""
     return any(MEANT.match(line) for line in text.splitlines())
-
-
-def file_has_claim(path: Path) -> bool:
-    """Whether the file has a front matter, correct or not."""
-    if description_of(path):
-        return has_claim(text_of(path))
-    try:
-        if not path.is_file() or path.stat().st_size > MOST_BYTES:  # a pipe would never be read to its end
-            return False
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
-        return has_claim(text if path.suffix != ".py" else head_of(text))
-    except OSError:
-        return False
-
-
-def head_of(source: str) -> str:
-    """The text of a Python file above its first statement, except a docstring: the place for a claim."""
-    return CODE.split(source, maxsplit=1)[0]
 
 
 def is_deep(values: dict[str, object]) -> bool:

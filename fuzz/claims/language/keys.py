@@ -454,7 +454,7 @@ class WrittenClaim:
 
 def parse_claim(front: FrontMatter) -> WrittenClaim:
     """The front matter of a kernel file as typed data."""
-    return parse_record(WrittenClaim, ClaimPlace(front, (), front.values), () if front.is_python else ("call",))
+    return parse_record(WrittenClaim, ClaimPlace(front, (), front.values), front.language.foreign_keys)
 
 
 TABLES: Mapping[str, Mapping[str, Key]] = {

@@ -111,7 +111,7 @@ def conditions_in(let: Mapping[str, Expression]) -> frozenset[str]:
 
 def read_home(front: FrontMatter, written: Sizes | None, axes: Mapping[str, Axis]) -> dict[str, int]:
     """The shape that the function was written for: a size for every axis."""
-    key: KeyPath = ("call" if front.is_python else "host", "home")
+    key: KeyPath = (front.language.function_key, "home")
     if written is None:
         return {}
     if written.keys() != axes.keys():

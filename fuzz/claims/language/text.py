@@ -5,7 +5,7 @@ Knows CUDA's words; never what a claim is, nor how a device treats them.
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, chain
 
@@ -50,6 +50,9 @@ TENSOR_SUMS = re.compile(
 DIRECTED = re.compile(r"\b__(?:[fd](?:add|sub)|fadd2|fmaf|ffma2|fma)_r[zud]\b")
 LONGEST = 80
 
+Facts = Callable[[str], Iterator[tuple[int, str, str]]]
+"""What a text implies, as `facts` finds it."""
+
 
 @dataclass(frozen=True)
 class Said:
@@ -64,13 +67,14 @@ class Said:
         return f"line {self.line}: `{one_line(self.text)}`"
 
 
-def said_in(source: str, is_python: bool = False, seldom: Collection[str] = ()) -> dict[str, Said]:
+def said_in(source: str, facts: Facts, seldom: Collection[str] = ()) -> dict[str, Said]:
     """The value that the text plainly implies for each key of [accuracy], if it does.
 
-    `seldom`: functions that the op's usual forms do not call; a text that calls one may compute any form.
+    `facts`: those of the text's language. `seldom`: functions that the op's usual forms do not call; a text that calls
+    one may compute any form.
     """
     found: dict[str, Said] = {}
-    every_fact = chain(facts_of_python(source) if is_python else facts(source), unusual_calls(source, seldom))
+    every_fact = chain(facts(source), unusual_calls(source, seldom))
     lines = source.split("\n")
     for at, key, value in sorted(every_fact, key=lambda fact: fact[0]):
         number = source.count("\n", 0, at)

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from kfuzz.claims.language.callables import axes_of, in_claims_language, read_entry, with_arrays
-from kfuzz.claims.language.front_matter import FrontMatter, is_python_file
+from kfuzz.claims.language.front_matter import FrontMatter
 from kfuzz.claims.language.keys import WrittenCall, WrittenClaim
+from kfuzz.claims.language.languages import language_of
 from kfuzz.claims.language.loaded import used_libraries
 from kfuzz.claims.language.reference import OP, Reference
 from kfuzz.claims.language.roles import roles_of
@@ -55,7 +56,7 @@ PRECISIONS = {"single": np.float32, "double": np.float64}
 
 def resolve(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     """The claim with what the files around it say: its functions, its libraries, and the formula of its reference."""
-    if not front.is_python:
+    if not front.language.names_reference:
         return replace(claim, reference=reference_behind(claim.op or ""))
     claim = with_reference(front, replace(claim, text=read_submission(front.source)))
     return replace(claim, libraries=used_libraries(front.path, front.source))
@@ -92,7 +93,7 @@ class ReferenceOp:
 
 def op_by_reference(path: Path, source: str, file: Path) -> ReferenceOp:
     """The op of a reference for a CUDA file without a claim."""
-    front = FrontMatter(path, source, "", 1, "", {"op": OP}, f"--reference {shown_path(file)}")
+    front = FrontMatter(path, source, "", 1, "", {"op": OP}, language_of(path), f"--reference {shown_path(file)}")
     call = WrittenCall(reference=name_of_reference(file))
     reference = reference_of(front, call.reference)
     formula, answer = formula_for(front, WrittenClaim(op=OP, call=call), reference)
@@ -205,7 +206,7 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
 
 def calls_object(front: FrontMatter, claim: WrittenClaim) -> bool:
     """Whether what is called is an object, whose weights kfuzz may draw."""
-    if not is_python_file(front.path):
+    if not language_of(front.path).names_reference:
         return False
     text = read_submission(front.source)
     if not any(map(is_object, text.functions)):

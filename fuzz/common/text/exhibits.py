@@ -25,6 +25,8 @@ from kfuzz.common.printable import one_line
 from kfuzz.oracle.numbers.plural import plural
 
 SUFFIX = ".toml"
+ENDING = ".cu"
+"""Of the kernels that come with kfuzz, and so of exhibits."""
 CLAIM_END = "\n// ///\n"
 WIDTH = 117
 MOST_BYTES = 1 << 16
@@ -62,18 +64,18 @@ def is_exhibit(path: Path) -> bool:
 def description_of(path: Path) -> Path | None:
     """The TOML file of a kernel file `NAME.cu` that exists only as an exhibit."""
     place = path.with_suffix(SUFFIX)
-    return place if path.suffix == ".cu" and not path.exists() and is_exhibit(place) else None
+    return place if path.suffix == ENDING and not path.exists() and is_exhibit(place) else None
 
 
 def name_as_kernel(path: Path) -> Path:
     """The kernel file that a path means: `NAME.cu` for the `NAME.toml` of an exhibit, any other path as it is."""
-    return path.with_suffix(".cu") if is_exhibit(path) else path
+    return path.with_suffix(ENDING) if is_exhibit(path) else path
 
 
 def list_kernel_files(folder: Path) -> tuple[Path, ...]:
     """Every `.cu` file below a folder, and the exhibits under the names that they read as."""
-    exhibits = (path.with_suffix(".cu") for path in folder.rglob(f"*{SUFFIX}") if is_exhibit(path))
-    return tuple(sorted({*folder.rglob("*.cu"), *exhibits}))
+    exhibits = (path.with_suffix(ENDING) for path in folder.rglob(f"*{SUFFIX}") if is_exhibit(path))
+    return tuple(sorted({*folder.rglob(f"*{ENDING}"), *exhibits}))
 
 
 def read(path: Path) -> Exhibit:

@@ -29,10 +29,10 @@ from kfuzz.devices import (
     Outcome,
     OutOfMemory,
     Probe,
-    PythonCall,
     Refusal,
     Run,
     Untried,
+    called_first,
 )
 from kfuzz.devices.capture import CaptureOptions
 from kfuzz.devices.gpu import far
@@ -123,8 +123,7 @@ class PythonBackend:
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
 
     def _run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
-        call = job.steps[0].entry
-        assert isinstance(call, PythonCall), "other jobs go to other devices"
+        call = called_first([step.entry for step in job.steps])
         memory = self._host if libraries()[call.library].in_host else self._memory
         lender = open_lender(call.library, memory.on_gpu, self._guard_all)
         interpreter = None

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from kfuzz.devices import Entry, Job, NeedsGpuError, OtherLibraryError, Outcome, Probe, PythonCall
+from kfuzz.devices import Entry, Job, NeedsGpuError, OtherLibraryError, Outcome, Probe, PythonCall, called_first
 from kfuzz.devices.memory.machine_memory import LIMIT, resident_bytes
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.devices.python.options import CallableOptions
@@ -57,11 +57,11 @@ class PythonDevice:
 
     def import_early(self, entries: Sequence[Entry]) -> None:
         """Begin to import the library of a callable."""
-        self._nursery_for(next(one for one in entries if isinstance(one, PythonCall)))
+        self._nursery_for(called_first(entries))
 
     def prepare(self, entries: Sequence[Entry]) -> None:
         """Start a process for the first file of this library, and wait until it has a context, on a GPU."""
-        nursery = self._nursery_for(next(one for one in entries if isinstance(one, PythonCall)))
+        nursery = self._nursery_for(called_first(entries))
         started = self._prepared[nursery, self._module] = nursery.start(self._module)
         assert started.stdout is not None
         select.select([started.stdout], [], [], START_TIMEOUT)  # it says that it is ready, or it has ended
@@ -161,9 +161,7 @@ def key_of(job: Job) -> CallableKey:
 
 def call_of(job: Job) -> PythonCall:
     """The call of a job."""
-    call = job.steps[0].entry
-    assert isinstance(call, PythonCall), "other jobs go to other devices"
-    return call
+    return called_first([step.entry for step in job.steps])
 
 
 def with_library(job: Job, library: str | None) -> Job:

@@ -5,7 +5,7 @@ Runs in the caller's process, which imports no torch: a worker process does (tor
 
 import importlib.util
 
-from kfuzz.devices import DeviceError, Job, Outcome, Probe, is_python
+from kfuzz.devices import LAUNCHER, DeviceError, Job, Outcome, Probe
 from kfuzz.devices.gpu import driver, nvidia
 from kfuzz.devices.worker.confirming import confirm, is_doubtful
 from kfuzz.devices.worker.worker import Worker
@@ -37,7 +37,7 @@ class RealTorch:
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; one that ends its context is run again in a new process before it is accused."""
-        if job.vast or is_python(job):
+        if job.vast or job.runner != LAUNCHER:
             return Outcome()  # it builds extensions, and calls no Python
         outcome = self._worker.run(job, probe)
         if is_doubtful(outcome, ()):

@@ -73,7 +73,7 @@ def functions_in(folder: ModuleType) -> dict[str, Callable[..., Iterator[Change]
 
 def mutants(kernel: Kernel) -> tuple[Mutant, ...]:
     """Every mutant of a kernel, each text once, from top to bottom for each operator; none in code that never runs."""
-    return python_mutants(kernel) if kernel.front.is_python else cuda_mutants(kernel)
+    return MUTANTS[kernel.front.language.name](kernel)
 
 
 def python_mutants(kernel: Kernel) -> tuple[Mutant, ...]:
@@ -85,12 +85,12 @@ def python_mutants(kernel: Kernel) -> tuple[Mutant, ...]:
     for name, operator in python_operators().items():
         for change in operator(source):
             mutant = _mutant(kernel, name, source.text, change)
-            if mutant.source != kernel.source and is_python(mutant.source):
+            if mutant.source != kernel.source and parses(mutant.source):
                 found.setdefault(mutant.source, mutant)
     return tuple(found.values())
 
 
-def is_python(text: str) -> bool:
+def parses(text: str) -> bool:
     """Whether a text is valid Python: a change in a line of several statements may give one that is not."""
     try:
         ast.parse(text)
@@ -112,6 +112,10 @@ def cuda_mutants(kernel: Kernel) -> tuple[Mutant, ...]:
             if mutant.source != kernel.source:
                 found.setdefault(mutant.source, mutant)
     return tuple(found.values())
+
+
+MUTANTS = {"cuda": cuda_mutants, "python": python_mutants}
+"""How the mutants of a kernel are made, by its language."""
 
 
 def as_kernel(mutant: Mutant, kernel: Kernel) -> Kernel:

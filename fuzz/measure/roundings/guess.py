@@ -15,7 +15,7 @@ from kfuzz.campaign.trials.trial import run_trial, unfit
 from kfuzz.campaign.trials.unjudged import unjudged_text
 from kfuzz.cases.plans.plan import Attempt
 from kfuzz.claims.kernel import Kernel, read
-from kfuzz.claims.language import front_matter
+from kfuzz.claims.language import kernel_file
 from kfuzz.claims.language.fitted_op import variants_of
 from kfuzz.claims.language.front_matter import CLOSES, OPENS
 from kfuzz.claims.language.signature import entries_of, host_functions_of
@@ -77,7 +77,7 @@ def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING
         for number, toml in enumerate(guesses(chosen, where, source, said), 1):
             announce(Phase(Stage.GUESSING, where, number))
             try:  # beside its text, so that it is compiled once for all guesses
-                kernel = read(front_matter.beside(path, source, toml, where))
+                kernel = read(kernel_file.beside(path, source, toml, where))
                 trouble = idle.get(kernel.entries) or found_in(kernel, device, seen, idle)
             except ClaimError as error:
                 trouble = str(error)
@@ -97,7 +97,7 @@ def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING
 
 def in_file(path: Path, toml: str, source: str) -> Kernel:
     """The kernel as it is once the claim is at the top of its file."""
-    return read(front_matter.parse(path, f"{OPENS}\n{commented(toml)}\n{CLOSES}\n{source}"))
+    return read(kernel_file.parse(path, f"{OPENS}\n{commented(toml)}\n{CLOSES}\n{source}"))
 
 
 def check_op(where: str, op: str) -> None:

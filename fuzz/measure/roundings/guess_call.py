@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from kfuzz.claims.kernel import Kernel, read
-from kfuzz.claims.language import front_matter
+from kfuzz.claims.language import front_matter, kernel_file
 from kfuzz.claims.language.formula_claims import EPS
 from kfuzz.claims.language.front_matter import FrontMatter
+from kfuzz.claims.language.languages import language_of
 from kfuzz.claims.language.python_text import read_text
 from kfuzz.claims.language.reference import OP
 from kfuzz.claims.references.formats import read_submission
@@ -27,7 +28,7 @@ from kfuzz.measure.roundings.guess_host import FunctionWords
 
 def claim_for_python(path: Path, source: str, op: str, said: FunctionWords) -> str:
     """The claim in TOML of an unchanged file."""
-    return claim_text(FrontMatter(path, source, "", 1, "", {"op": op}, "--op"), op, said, {})
+    return claim_text(FrontMatter(path, source, "", 1, "", {"op": op}, language_of(path), "--op"), op, said, {})
 
 
 def claim_by_reference(said: FunctionWords, reference: Path | None = None) -> str:
@@ -45,7 +46,7 @@ def kernel_of_module(target: str, op: str, said: FunctionWords, words: str) -> K
     found = find_callable(target)
     entry = found.name.rpartition(".")[2]
     path = Path(target)
-    front = FrontMatter(path, source_of(found, entry), "", 1, "", {"op": op}, words)
+    front = FrontMatter(path, source_of(found, entry), "", 1, "", {"op": op}, language_of(path), words)
     known = {"library": library_of(found), "entry": entry}
     function = read_submission(found.text).functions.get(found.name) if found.text else None
     if function is not None:
@@ -54,7 +55,7 @@ def kernel_of_module(target: str, op: str, said: FunctionWords, words: str) -> K
         toml = claim_text(stands_for, op, said, known)
     else:
         toml = claim_text(front, op, said, known)
-    return read(front_matter.beside(path, front.source, toml, words))
+    return read(kernel_file.beside(path, front.source, toml, words))
 
 
 def source_of(found: NamedCallable, entry: str) -> str:

@@ -8,15 +8,15 @@ import json
 import re
 import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from kfuzz.claims.kernel import Kernel, load, read
-from kfuzz.claims.language import front_matter
+from kfuzz.claims.language import front_matter, kernel_file
 from kfuzz.claims.language.fitted_op import place_axis, variants_of
-from kfuzz.claims.language.front_matter import is_python_file
+from kfuzz.claims.language.languages import language_of
 from kfuzz.claims.language.python_text import read_text
 from kfuzz.claims.language.reference import OP
 from kfuzz.claims.language.roles import roles_of
@@ -34,6 +34,8 @@ from kfuzz.measure.roundings.guess_kernel import name_of, sizes_in
 ENDING = ".py"
 """Of an op in a file of its own."""
 OP_FILE = re.compile(r"""^\s*op\s*=\s*(["']([^"'\n]+\.py)["'])""", re.MULTILINE)
+ClaimWriter = Callable[[Path, str, str, FunctionWords], tuple[str, str]]
+"""Of a path, a text, an op and the options it makes the text that a claim describes, and the claim in TOML."""
 SAID_IN_A_FILE = ("op", "entry", "home", "arguments", "accuracy", "values")
 """Keys of a claim for many files, each of which has its own function and arrays."""
 
@@ -69,17 +71,17 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
     if front_matter.has_claim(source):
         return load(path)
     toml, said = "", unclaimed.said
-    op, is_python = place_op(unclaimed.op, Path()), is_python_file(path)
+    op, language = place_op(unclaimed.op, Path()), language_of(path)
     if unclaimed.claim:
         toml = with_placed_op(front_matter.text_of(unclaimed.claim), unclaimed.claim.parent)
-        values = front_matter.beside(path, source, toml, unclaimed.words).values
-        if "host" in values or "launch" in values or (is_python and ("call" in values or "arrays" in values)):
-            return read(front_matter.beside(path, source, toml, unclaimed.words))
+        values = kernel_file.beside(path, source, toml, unclaimed.words).values
+        if any(key in values for key in language.whole_claim):
+            return read(kernel_file.beside(path, source, toml, unclaimed.words))
         op, said, toml = part_of(replace(unclaimed, op=op), values)
-    if is_python and op == OP:
+    if language.names_reference and op == OP:
         check_shapes(shown_path(path), said)
         written = claim_by_reference(said, unclaimed.reference)
-        return read(front_matter.beside(path, source, written + toml, unclaimed.words))
+        return read(kernel_file.beside(path, source, written + toml, unclaimed.words))
     if op == OP and unclaimed.reference:
         found = op_by_reference(path, source, unclaimed.reference)
         op, said = found.op, with_given(source, said, found)
@@ -88,15 +90,34 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
     check_op(shown_path(path), op)
     op = place_axis(op, said.arguments)
     check_home(op, said)
-    if is_python and not means_cuda(path, source, said):
-        claim = claim_for_python(path, source, op, said)
-    else:
-        if is_python:
-            said = replace(said, entry=said.entry or only_function(source, shown_path(path)))
-            source = cuda_of(source, shown_path(path), said.entry)
-        check_entry(path, source, op, said)
-        claim = claim_for(path, source, op, said)
-    return read(front_matter.beside(path, source, claim + toml, unclaimed.words))
+    source, claim = writer_for(path)(path, source, op, said)
+    return read(kernel_file.beside(path, source, claim + toml, unclaimed.words))
+
+
+def writer_for(path: Path) -> ClaimWriter:
+    """How the claim of a file is written; ClaimError if its language has none."""
+    language = language_of(path)
+    if language.name not in WRITERS:
+        raise ClaimError(f"{shown_path(path)}: kfuzz derives no claim for {language.name}: write one into the file")
+    return WRITERS[language.name]
+
+
+def write_for_cuda(path: Path, source: str, op: str, said: FunctionWords) -> tuple[str, str]:
+    """The text and its claim."""
+    check_entry(path, source, op, said)
+    return source, claim_for(path, source, op, said)
+
+
+def write_for_python(path: Path, source: str, op: str, said: FunctionWords) -> tuple[str, str]:
+    """The text and the claim of its function, or the CUDA in its strings and the claim of that, if that is meant."""
+    if not means_cuda(path, source, said):
+        return source, claim_for_python(path, source, op, said)
+    said = replace(said, entry=said.entry or only_function(source, shown_path(path)))
+    return write_for_cuda(path, cuda_of(source, shown_path(path), said.entry), op, said)
+
+
+WRITERS: Mapping[str, ClaimWriter] = {"cuda": write_for_cuda, "python": write_for_python}
+"""How a claim is derived from the text and the options, by the language of the file."""
 
 
 def with_given(source: str, said: FunctionWords, found: ReferenceOp) -> FunctionWords:

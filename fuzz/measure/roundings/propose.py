@@ -47,7 +47,7 @@ class ProposedRounding:
 
 def rounding_of(kernel: Kernel) -> ProposedRounding:
     """The rounding as measured, or the reason why it cannot be measured."""
-    if kernel.front.is_python:
+    if not kernel.front.language.runner.counts_roundings:
         why = "what a Python callable adds is done in its library"
         return ProposedRounding(
             from_text(kernel), f"adds and rescales are left out, since they cannot be counted: {why}"

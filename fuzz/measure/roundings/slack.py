@@ -45,7 +45,7 @@ class Slack:
 
 def slack_of(kernel: Kernel, device: Device) -> Slack | None:
     """The gain from a claim of `adds`; None if there is one, or codes, or no count, or no gain."""
-    if kernel.rounding.adds is not None or kernel.front.is_python or kernel.roles.grids:
+    if kernel.rounding.adds is not None or kernel.roles.grids or not kernel.front.language.runner.counts_roundings:
         return None
     axes = axes_for(kernel)
     tune = next(kernel.tunes(axes), None)

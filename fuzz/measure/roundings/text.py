@@ -7,8 +7,9 @@ import re
 from collections.abc import Mapping
 
 from kfuzz.claims.kernel import Kernel, read
-from kfuzz.claims.language import front_matter
-from kfuzz.claims.language.front_matter import comment_of, with_claim
+from kfuzz.claims.language import kernel_file
+from kfuzz.claims.language.front_matter import with_claim
+from kfuzz.claims.language.languages import language_of
 
 Tables = Mapping[str, Mapping[str, str]]
 """Tables by name: their keys, and values as TOML writes them."""
@@ -20,19 +21,19 @@ def with_tables(kernel: Kernel, tables: Tables) -> Kernel:
     """The kernel with these tables in place of its claim's own; an empty table is left out."""
     if kernel.front.said:
         return read(
-            front_matter.beside(kernel.path, kernel.source, toml_with(kernel.front.toml, tables), kernel.front.said)
+            kernel_file.beside(kernel.path, kernel.source, toml_with(kernel.front.toml, tables), kernel.front.said)
         )
     lines = kernel.source.split("\n")
     first = kernel.front.first - 1
     after = first + kernel.front.toml.count("\n") + 1
-    mark = comment_of(kernel.path, kernel.source)
+    mark = kernel.front.language.mark
     made = [*lines[:first], commented(toml_with(kernel.front.toml, tables), mark), *lines[after:]]
-    return read(front_matter.parse(kernel.path, "\n".join(made)))
+    return read(kernel_file.parse(kernel.path, "\n".join(made)))
 
 
 def claim_of(kernel: Kernel) -> str:
     """The front matter as written in the file, with its fences."""
-    return with_claim(comment_of(kernel.path), kernel.front.toml)
+    return with_claim(language_of(kernel.path).mark, kernel.front.toml)
 
 
 def toml_with(toml: str, tables: Tables) -> str:

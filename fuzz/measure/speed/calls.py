@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from kfuzz.devices import ClaimError, DeviceError, PythonCall, is_host, is_python
+from kfuzz.devices import CALLER, LAUNCHER, ClaimError, DeviceError, Runner, called_first, is_host
 from kfuzz.devices.gpu import graphs, hosting
 from kfuzz.devices.memory.layout import POISONS
 from kfuzz.devices.python.call_values import arguments, describe_misfit, results
@@ -36,10 +36,12 @@ HostArguments = tuple[list[object], dict[str, object]]
 
 def make_subject(session: graphs.Session, arrays: Rotation) -> TimedSubject:
     """The kernel or function that the claim names, ready to be timed."""
-    job = arrays.bound.job
-    if is_python(job):
-        return CalledFunction(session, arrays)
-    return HostFunction(session, arrays) if any(map(is_host, job.entries)) else Entrant(session, arrays)
+    return SUBJECTS[arrays.bound.job.runner](session, arrays)
+
+
+def launched(session: graphs.Session, arrays: Rotation) -> TimedSubject:
+    """Kernels, or the host functions that launch them."""
+    return HostFunction(session, arrays) if any(map(is_host, arrays.bound.job.entries)) else Entrant(session, arrays)
 
 
 @dataclass(frozen=True)
@@ -103,8 +105,7 @@ class CalledFunction:
     def __init__(self, session: graphs.Session, arrays: Rotation) -> None:
         self._session, self.arrays = session, arrays
         job = arrays.bound.job
-        entry = job.steps[0].entry
-        assert isinstance(entry, PythonCall)
+        entry = called_first([step.entry for step in job.steps])
         if untimed := libraries()[entry.library].untimed:
             raise ClaimError(f"{job.path}: it works on {untimed}, and has no times on a GPU")
         self._entry = entry
@@ -173,3 +174,10 @@ class CalledFunction:
                 view = GpuView(held[buffer.name].address, buffer.shape, buffer.element.dtype, None)
                 values[buffer.name] = self._lender.lend(view, buffer.element)
         return arguments(self._entry, values)
+
+
+SUBJECTS: Mapping[Runner, Callable[[graphs.Session, Rotation], TimedSubject]] = {
+    LAUNCHER: launched,
+    CALLER: CalledFunction,
+}
+"""What is timed of a job, by its runner."""

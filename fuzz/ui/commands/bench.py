@@ -94,7 +94,7 @@ def bench(
         every: list[KernelTimes] = []
         troubles = 0
         for kernel in kernels.usable:
-            is_apart = kernel.front.is_python and len(kernels.usable) > 1
+            is_apart = kernel.front.language.runner.is_timed_in_process and len(kernels.usable) > 1
             sizes = sizes_of(kernel, named)
             try:
                 with screen.status(f"{kernel.name}: getting ready") as status:

@@ -5,7 +5,9 @@ from pathlib import Path
 import click
 
 from kfuzz.claims.kernel import load
-from kfuzz.claims.language.front_matter import file_has_claim, is_python_file, text_of
+from kfuzz.claims.language.front_matter import text_of
+from kfuzz.claims.language.kernel_file import file_has_claim
+from kfuzz.claims.language.languages import language_of
 from kfuzz.common.exit_codes import FOUND
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError
@@ -74,11 +76,17 @@ def claim(ctx: click.Context, target: str, op: str | None, entry: str, max_cases
 
 
 def guess_for(path: Path, op: str | None, entry: str) -> Guess:
-    """A kernel with a claim made for it: for Python from its op and its text, for CUDA guessed and tested."""
-    source = text_of(path)
-    if not is_python_file(path):
-        return guess(path, source, op, FunctionWords(entry))
+    """A kernel with a claim made for it."""
+    return GUESSES.get(language_of(path).name, guess_from_text)(path, text_of(path), op, FunctionWords(entry))
+
+
+def guess_from_text(path: Path, source: str, op: str | None, said: FunctionWords) -> Guess:
+    """A claim from the op and the text, which no trial has tested."""
     chosen = op or op_of(path.stem, source)
     if chosen is None:
         raise ClaimError(f"{shown_path(path)}: say what it computes: --op softmax")
-    return Guess(kernel_with(path, Unclaimed(chosen, FunctionWords(entry))))
+    return Guess(kernel_with(path, Unclaimed(chosen, said)))
+
+
+GUESSES = {"cuda": guess, "python": guess_from_text}
+"""How a claim is found, by the language of the file: for CUDA guessed and tested."""

@@ -11,9 +11,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from kfuzz.claims.kernel import KERNELS, kernel_files, name_of
+from kfuzz.claims.language.languages import ENDINGS
 from kfuzz.kinds import KINDS
 from kfuzz.oracle.judging.find_op import op_names, other_names
-from kfuzz.ui.targets.project import ENDINGS
 
 
 class Word(click.ParamType[str]):
@@ -43,7 +43,7 @@ class Word(click.ParamType[str]):
 class TargetWord(Word):
     """The name of a kernel that comes with kfuzz, or a file of kernels."""
 
-    endings = tuple(ENDINGS)
+    endings = ENDINGS
 
     def values(self) -> Iterable[str]:
         return map(name_of, kernel_files(KERNELS))

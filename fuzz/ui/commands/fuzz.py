@@ -6,7 +6,7 @@ Knows options, streams and exit codes. The search itself is in kfuzz.campaign, a
 import os
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,14 +25,15 @@ from kfuzz.campaign.sole_use import sole_use
 from kfuzz.campaign.state import seed_of_state
 from kfuzz.cases import corpus
 from kfuzz.cases.errors import CaseError
-from kfuzz.claims.kernel import correct_kernel_files
+from kfuzz.claims.kernel import Kernel, correct_kernel_files
 from kfuzz.claims.language.front_matter import text_of
+from kfuzz.claims.language.languages import languages
 from kfuzz.claims.language.reference import OP
 from kfuzz.claims.references.formats import solved_by
 from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
 from kfuzz.common.phases import Stage, listening
-from kfuzz.devices import DeviceError, PythonCall
+from kfuzz.devices import DeviceError
 from kfuzz.devices.cpu.ahead import build_ahead
 from kfuzz.devices.gpu.device import why_not
 from kfuzz.measure.roundings.infer import Unclaimed
@@ -177,7 +178,9 @@ def fuzz(
             "--op and --claim need a TARGET, and do not work with --watch: put the claim into the file instead"
         )
     targets = targets or own_targets(Path())
-    ctx.with_resource(build_ahead() if device != "gpu" and cluster is None and may_be_cuda(targets) else nullcontext())
+    ctx.with_resource(
+        build_ahead() if device != "gpu" and cluster is None and may_be_compiled(targets) else nullcontext()
+    )
     if unclaimed is None and not watch and (reference := solved_by(targets)):
         unclaimed = Unclaimed(OP, reference=Path(reference))
     if unclaimed is None and not watch and (path := file_without_claim(targets)):
@@ -236,10 +239,11 @@ def fuzz(
     ctx.exit(READER_GONE if screen.is_abandoned else code)
 
 
-def may_be_cuda(targets: tuple[str, ...]) -> bool:
-    """Whether a CUDA file is most likely among the targets, as far as their names say: none of them is read."""
+def may_be_compiled(targets: tuple[str, ...]) -> bool:
+    """Whether a file to compile is most likely among the targets, as far as their names say: none of them is read."""
+    compiled = tuple(ending for ending, language in languages().items() if language.runner.compiles)
     return not targets or any(
-        target.endswith(".cu") or (os.path.isdir(target) and any(find_sources(Path(target), (".cu",))))
+        target.endswith(compiled) or (os.path.isdir(target) and any(find_sources(Path(target), compiled)))
         for target in targets
     )
 
@@ -290,10 +294,14 @@ def choose_seed(seed: int | None, out: Path | None) -> int:
 
 
 def check_gpu(kernels: Kernels, place: Workplace) -> None:
-    """Raise a DeviceError that names the other device if CUDA kernels are to run on a GPU that this machine lacks."""
-    has_cuda = not all(kernel.front.is_python for kernel in kernels.usable)
-    if has_cuda and place.spread is None and place.lanes[0].name == "gpu" and (reason := why_not()):
+    """Raise a DeviceError that names the other device if kernels are compiled for a GPU that this machine lacks."""
+    if compiles_any(kernels.usable) and place.spread is None and place.lanes[0].name == "gpu" and (reason := why_not()):
         raise DeviceError(f"{reason}. To fuzz without a GPU, use --device cpu")
+
+
+def compiles_any(kernels: Iterable[Kernel]) -> bool:
+    """Whether kfuzz itself compiles one of the kernels."""
+    return any(kernel.front.language.runner.compiles for kernel in kernels)
 
 
 def campaign(kernels: Kernels, place: Workplace, options: Options, screen: Console, is_part: bool) -> report.Report:
@@ -303,10 +311,10 @@ def campaign(kernels: Kernels, place: Workplace, options: Options, screen: Conso
     count = f"{len(chosen)} kernels" if len(chosen) != 1 else chosen[0].name
     jobs = f"{options.jobs} jobs, " if options.jobs > 1 else ""
     part = f", part {options.shard}" if options.shard != WHOLE else ""
-    loads = Stage.COMPILING if any(not kernel.front.is_python for kernel in chosen) else Stage.LOADING
+    loads = Stage.COMPILING if compiles_any(chosen) else Stage.LOADING
     began = f"fuzzing {count} on the {place} ({jobs}seed {options.seed}{part}); {loads.value}"
     screen.print(began, markup=False, highlight=False)
-    if slow := sorted({one.library for kernel in chosen for one in kernel.entries if isinstance(one, PythonCall)}):
+    if slow := sorted({one.called.library for kernel in chosen for one in kernel.launches if one.called}):
         screen.print(f"it first imports {', '.join(slow)}, which may take some seconds", highlight=False)
     each = trial_count(chosen, quotas(len(chosen), options.max_cases), options.shard)
     most = None if each is None else each * len(place.lanes)

@@ -11,6 +11,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT
 from kfuzz.common.printable import printable
+from kfuzz.common.text.exhibits import ENDING
 from kfuzz.ui.commands.completing import TARGET
 from kfuzz.ui.commands.options import console, print_faults
 from kfuzz.ui.reports import listing
@@ -67,7 +68,7 @@ def matching(pattern: str, kernels: Sequence[Kernel]) -> Sequence[Kernel]:
         print_faults(found)
         return found.usable
     is_glob = any(letter in pattern for letter in "*?[")
-    wanted = pattern if is_glob else f"*{pattern.removesuffix('.cu')}*"
+    wanted = pattern if is_glob else f"*{pattern.removesuffix(ENDING)}*"
     chosen = [one for one in kernels if one.op == pattern or fnmatchcase(one.name, wanted)]
     if not chosen:
         near = suggest(pattern, [one.name for one in kernels])

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from kfuzz.campaign.device import NAMES
 from kfuzz.campaign.schedule import Shard
-from kfuzz.claims.language.front_matter import file_has_claim
+from kfuzz.claims.language.kernel_file import file_has_claim
 from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
 from kfuzz.claims.references.formats import help_of_references
 from kfuzz.common.modules import is_callable

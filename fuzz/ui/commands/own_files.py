@@ -11,6 +11,8 @@ from click.core import ParameterSource
 
 from kfuzz.claims.kernel import KERNELS
 from kfuzz.claims.language import front_matter
+from kfuzz.claims.language.cuda import LANGUAGE
+from kfuzz.claims.language.languages import ending_of
 from kfuzz.common.errors import TargetError
 from kfuzz.common.printable import shown_path
 from kfuzz.common.text.cuda_text import blank_non_code
@@ -25,6 +27,7 @@ from kfuzz.ui.targets.project import files_below, find_sources
 from kfuzz.ui.targets.targets import find_files
 
 MAIN = re.compile(r"\bint\s+main\s*\(|\bauto\s+main\s*\(")
+CUDA = ending_of(LANGUAGE)
 MOST_NAMES = 6
 """The most files that a line names."""
 
@@ -37,7 +40,7 @@ def own_targets(folder: Path) -> tuple[str, ...]:
     if KERNELS.is_relative_to(folder.resolve()):  # a checkout of kfuzz
         return ()
     claimed = files_below(folder)
-    without = [path for path in sorted(find_sources(folder, (".cu",))) if path not in claimed]
+    without = [path for path in sorted(find_sources(folder, (CUDA,))) if path not in claimed]
     if not claimed and not without:
         return ()
     if not claimed:
@@ -61,7 +64,7 @@ def has_main(text: str) -> bool:
 
 def file_without_claim(targets: tuple[str, ...]) -> Path | None:
     """The .cu file that is the only target, if it has no claim."""
-    if len(targets) != 1 or not targets[0].endswith(".cu"):
+    if len(targets) != 1 or not targets[0].endswith(CUDA):
         return None
     paths = find_files(targets[0])
     return paths[0] if len(paths) == 1 and not front_matter.has_claim(front_matter.text_of(paths[0])) else None

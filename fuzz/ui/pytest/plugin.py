@@ -1,8 +1,8 @@
 """The pytest plugin: kept cases are test items, and `pytest --kfuzz` fuzzes.
 
-Every test run of everyone who has kfuzz installed loads it. So it imports nothing but pytest, and looks at nothing but
-JSON, .cu files and the heads of .py files, until it meets a case, a claim or the option --kfuzz. The items themselves
-are in items.py.
+Every test run of everyone who has kfuzz installed loads it. So it imports nothing but pytest and the endings of kernel
+files, and looks at nothing but JSON, kernel files and the heads of .py files, until it meets a case, a claim or the
+option --kfuzz. The items themselves are in items.py.
 """
 
 import importlib
@@ -14,11 +14,13 @@ from typing import Protocol
 
 import pytest
 
+from kfuzz.claims.language.languages import ENDINGS
+
 CASE = re.compile(rb'"schema"\s*:\s*"kfuzz-case/')
 CLAIM = re.compile(rb"^[ \t]*(?://|/\*+|\*|#)?[ \t]*///[ \t]*kernel[ \t]*(?:\*/)?[ \t\r]*$", re.MULTILINE)
 """The same as front_matter.MEANT."""
 CODE = re.compile(rb"^(?:async |def |class |import |from |@|if |try:|with |[\w.]+\s*[=(\[])", re.MULTILINE)
-"""The same as front_matter.CODE: a claim in a Python file comes before the code."""
+"""The same as CODE of claims/language/python.py: a claim in a Python file comes before the code."""
 MOST_BYTES = 16 << 20
 WINDOW = 4096
 """Bytes at either end of a JSON file that may hold its schema: kfuzz writes it first; it is last if keys are sorted."""
@@ -64,7 +66,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         collector: pytest.Collector = _items().CaseFile.from_parent(parent, path=file_path)
         return collector
     is_chosen = parent.session.isinitpath(file_path) or not parent.config.getini("kfuzz_kernels")
-    if file_path.suffix in (".cu", ".py") and is_chosen and has_claim(file_path):
+    if file_path.suffix in ENDINGS and is_chosen and has_claim(file_path):
         kernel_file: pytest.Collector = _items().KernelFile.from_parent(parent, path=file_path)
         return kernel_file
     return None
@@ -109,7 +111,7 @@ def has_claim(path: Path) -> bool:
         if not path.is_file() or path.stat().st_size > MOST_BYTES:
             return False
         text = path.read_bytes()
-        return bool(CLAIM.search(text if path.suffix == ".cu" else CODE.split(text, maxsplit=1)[0]))
+        return bool(CLAIM.search(CODE.split(text, maxsplit=1)[0] if path.suffix == ".py" else text))
     except OSError:
         return False
 

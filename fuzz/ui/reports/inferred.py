@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Collection, Iterator
 
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.language.loaded import used_libraries
 from kfuzz.kinds import KINDS, Kind
 from kfuzz.ui.reports.document import InferredClaim
 
@@ -43,15 +42,15 @@ def inferred_parts(kernel: Kernel) -> Iterator[str]:
         yield from (f"{name} = {value:g}" for name, value in kernel.scalars.items() if not isinstance(value, str))
     elif not is_op_said and "(" in kernel.op:
         yield f"op = {kernel.op}, from the arrays"
-    if front.is_python and not front.said:
-        missing = [key for key in ("axes", "arrays") if key not in written]
-        if missing:
-            yield f"{' and '.join(missing)} of {kernel.op}"
+    missing = [key for key in front.language.may_leave_out if key not in written and not front.said]
+    if missing:
+        yield f"{' and '.join(missing)} of {kernel.op}"
     for one in kernel.rounding.read_off:
         value = one.value if one.value.startswith("[") else f'"{one.value}"'
         yield f"{one.key} = {value}, {one}"
-    if front.is_python and not any(getattr(accuracy, key) for key in OF_FUNCTIONS):
-        yield f"functions as accurate as those of {used_libraries(front.path, front.source).language}"
+    is_said = any(getattr(accuracy, key) for key in OF_FUNCTIONS)
+    if not is_said and (libraries := kernel.written.libraries):
+        yield f"functions as accurate as those of {libraries.language}"
 
 
 def inferred_texts(name: str, found: InferredClaim | None) -> Iterator[str]:

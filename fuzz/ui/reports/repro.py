@@ -22,7 +22,7 @@ from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import Recipe
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.claims.language.front_matter import PYTHON
+from kfuzz.claims.language.languages import OTHERWISE, ending_of
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.common.installation import install_line
 from kfuzz.common.text.headers import rename_includes, sources
@@ -82,15 +82,15 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
     files = sources(kernel.path, kernel.front.whole, kernel.flags)
     names = [f"{number}-{one.path.name}" for number, one in enumerate(files)]
     headers = {name: rename_includes(one, names) for name, one in zip(names[1:], files[1:], strict=True)}
-    if (reference := kernel.reference) and kernel.front.is_python and reference.path != kernel.path:
+    if (reference := kernel.reference) and kernel.front.language.names_reference and reference.path != kernel.path:
         headers[reference.path.name] = reference.source
     carried = "        headers=HEADERS,\n" if headers else ""
     given = ", ".join(f"{role!r}: {role.upper()}" for role in arrays)
     origin = record.origin
     if origin.severity == "warning":
         carried += f"        warning={origin.bucket!r},\n"
-    if kernel.front.is_python:
-        carried += f"        ending={PYTHON!r},\n"
+    if (ending := ending_of(kernel.front.language)) != OTHERWISE:
+        carried += f"        ending={ending!r},\n"
     call = (
         f"sys.exit(\n    main(\n        KERNEL,\n        name={origin.kernel!r},\n        arrays={{{given}}},\n"
         f"{carried}        tune={dict(origin.tune)!r},\n        check={origin.check!r},\n"
@@ -166,7 +166,7 @@ def main(
     device: str,
     headers: Mapping[str, str] | None = None,
     warning: str = "",
-    ending: str = ".cu",
+    ending: str = OTHERWISE,
 ) -> int:
     """Run the case on the kernel and print the findings; the exit code says whether the kernel is still broken.
 

@@ -65,7 +65,7 @@ def issue_text(kernel: Kernel, record: Record, replayed: Replay, device: str = "
 
 def wrong_answer(kernel: Kernel, record: Record, replayed: Replay, device: str) -> tuple[ShortProgram, Worst]:
     """A program, and the wrong element that it prints; CaseError if this case is none for the authors of a library."""
-    if not kernel.front.is_python:
+    if kernel.launches[0].called is None:
         raise CaseError(
             f"{kernel.name} is no Python file: kfuzz minimize --script writes a CUDA kernel's case as a program"
         )

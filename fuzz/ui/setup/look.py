@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from kfuzz.claims.language.front_matter import MOST_BYTES, has_claim, head_of
+from kfuzz.claims.language.front_matter import MOST_BYTES, has_claim
+from kfuzz.claims.language.languages import ENDINGS, language_of
 from kfuzz.claims.language.signature import entries_of
 from kfuzz.common.text.cuda_text import includes
 from kfuzz.ui.targets.project import find_sources
@@ -40,9 +41,7 @@ class GpuCode:
 
 def find_gpu_code(folder: Path) -> tuple[GpuCode, ...]:
     """Every file below the folder that holds GPU code, in the order of the names."""
-    return tuple(
-        GpuCode(path, sort) for path in sorted(find_sources(folder, (".cu", ".py"))) for sort in sorts_of(path)
-    )
+    return tuple(GpuCode(path, sort) for path in sorted(find_sources(folder, ENDINGS)) for sort in sorts_of(path))
 
 
 def sorts_of(path: Path) -> Iterator[Sort]:
@@ -53,24 +52,28 @@ def sorts_of(path: Path) -> Iterator[Sort]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
         return
-    yield from sort_of_python(text) if path.suffix == ".py" else (sort_of_cuda(text),)
+    language = language_of(path)
+    if has_claim(language.head(text)):
+        yield "claimed"
+    elif language.name in SORTS:
+        yield from SORTS[language.name](text)
 
 
-def sort_of_cuda(text: str) -> Sort:
-    """The sort of a .cu file."""
-    if has_claim(text):
-        return "claimed"
+def sort_of_cuda(text: str) -> Iterator[Sort]:
+    """The sort of a .cu file without a claim."""
     if not entries_of(text):
-        return "no kernel"
-    return "extension" if any(one.name.startswith(OF_TORCH) for one in includes(text)) else "kernel"
+        yield "no kernel"
+    else:
+        yield "extension" if any(one.name.startswith(OF_TORCH) for one in includes(text)) else "kernel"
 
 
 def sort_of_python(text: str) -> Iterator[Sort]:
-    """The sorts of kernels in a Python file; a file with a claim is ready."""
-    if has_claim(head_of(text)):
-        yield "claimed"
-        return
+    """The sorts of kernels in a Python file without a claim."""
     if IMPORTS_TRITON.search(text) and TRITON.search(text):
         yield "triton"
     if INLINE.search(text):
         yield "inline"
+
+
+SORTS = {"cuda": sort_of_cuda, "python": sort_of_python}
+"""How the sorts of a file without a claim are found, by its language."""

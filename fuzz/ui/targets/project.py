@@ -12,14 +12,13 @@ from pathlib import Path
 from kfuzz.cases.case import Record
 from kfuzz.claims.kernel import Kernel, kernel_files, load, name_of
 from kfuzz.claims.language import front_matter
-from kfuzz.claims.language.front_matter import file_has_claim
-from kfuzz.claims.language.python_text import read_text
+from kfuzz.claims.language.kernel_file import file_has_claim
+from kfuzz.claims.language.languages import ENDINGS, language_of
 from kfuzz.claims.references.formats import is_submission
+from kfuzz.common.text import exhibits
 from kfuzz.common.text.exhibits import is_exhibit, name_as_kernel
 from kfuzz.devices import ClaimError
 
-ENDINGS = (".cu", ".py")
-"""The endings of files that may have a claim."""
 NOT_OURS = frozenset({"site-packages", "node_modules", "build", "dist"})
 """Folders with copies of other people's files, like folders whose name begins with a dot and environments."""
 
@@ -61,7 +60,7 @@ def names_by_folder(kernels: Sequence[Kernel]) -> list[str]:
 
 
 def kernels_below(folder: Path) -> Kernels:
-    """Every kernel below the folder: the .cu and .py files that have a claim; it ignores all others."""
+    """Every kernel below the folder: the files that have a claim; it ignores all others."""
     return read_all(files_below(folder))
 
 
@@ -71,27 +70,22 @@ def files_below(folder: Path) -> tuple[Path, ...]:
 
 
 def sources_below(folder: Path) -> tuple[Path, ...]:
-    """Every .cu file below the folder, with or without a claim, and every .py file that has one or is a submission.
-
-    A .py file that is not Python is also one: an answer that breaks off must not be missing in the report.
-    """
-    return tuple(
-        path for path in sorted(find_sources(folder, ENDINGS)) if path.suffix == ".cu" or is_claimed_or_submission(path)
-    )
+    """Every .cu file below the folder, with or without a claim, and every .py file that has one or is a submission."""
+    return tuple(path for path in sorted(find_sources(folder, ENDINGS)) if is_kernel(path))
 
 
 def others_below(folder: Path) -> tuple[Path, ...]:
     """The .py files below the folder that are no submissions and have no claim."""
-    return tuple(path for path in sorted(find_sources(folder, (".py",))) if not is_claimed_or_submission(path))
+    return tuple(path for path in sorted(find_sources(folder, ENDINGS)) if not is_kernel(path))
 
 
-def is_claimed_or_submission(path: Path) -> bool:
-    """Whether a Python file has a claim or the form of a submission, or cannot be read, so that its fault is shown."""
+def is_kernel(path: Path) -> bool:
+    """Whether a file has a claim or the form of a kernel, or cannot be read, so that its fault is shown."""
     try:
         text = front_matter.text_of(path)
     except ClaimError:
         return True
-    return file_has_claim(path) or read_text(text).error is not None or is_submission(path, text)
+    return file_has_claim(path) or language_of(path).is_kernel(text) or is_submission(path, text)
 
 
 def find_sources(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
@@ -101,7 +95,7 @@ def find_sources(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
         folders[:] = [name for name in folders if not name.startswith(".") and name not in NOT_OURS]
         folders[:] = [name for name in folders if not os.path.exists(here / name / "pyvenv.cfg")]
         yield from (here / name for name in names if name.endswith(endings))
-        if ".cu" in endings:
+        if exhibits.ENDING in endings:
             yield from (name_as_kernel(here / name) for name in names if is_exhibit(here / name))
 
 

@@ -9,10 +9,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from kfuzz.claims.kernel import KERNELS, kernel_files, name_of
+from kfuzz.claims.language.languages import ENDINGS, endings_in_words
 from kfuzz.claims.references.formats import unpack
 from kfuzz.common.errors import TargetError
+from kfuzz.common.text import exhibits
 from kfuzz.common.text.exhibits import description_of, name_as_kernel
-from kfuzz.ui.targets.project import ENDINGS, files_below
+from kfuzz.ui.targets.project import files_below
 
 
 def find_files(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
@@ -27,17 +29,18 @@ def find_files(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
     if path.is_dir() and (files := files_below(path)):
         return files
     known = {path.relative_to(folder).with_suffix("").as_posix(): path for path in kernel_files(folder)}
-    patterns = (target.removesuffix(".cu"), f"{target.rstrip('/')}/*")
+    patterns = (target.removesuffix(exhibits.ENDING), f"{target.rstrip('/')}/*")
     files = tuple(path for name, path in known.items() if any(fnmatchcase(name, one) for one in patterns))
     if not files and "/" not in target:
         files = tuple(path for name, path in known.items() if fnmatchcase(name.rpartition("/")[2], target))
     if not files and path.is_dir():
         raise TargetError(
-            f"{target}: no .cu or .py file below it has a claim; kfuzz init finds claims for them, and "
+            f"{target}: no {endings_in_words()} file below it has a claim; kfuzz init finds claims for them, and "
             "kfuzz show --template prints a kernel to start from"
         )
     if not files:
-        raise TargetError(f"{target}: no kernel, .cu or .py file or folder of that name{suggest(target, known)}")
+        what = f"no kernel, {endings_in_words()} file or folder of that name"
+        raise TargetError(f"{target}: {what}{suggest(target, known)}")
     return files
 
 

@@ -7,7 +7,7 @@ import re
 
 from kfuzz.claims.kernel import Kernel, kernel_files, load
 from kfuzz.claims.language.expression import GRAMMAR
-from kfuzz.claims.language.front_matter import read
+from kfuzz.claims.language.kernel_file import read
 from kfuzz.common.errors import TargetError
 from kfuzz.oracle.judging.find_op import find, hint, is_op
 

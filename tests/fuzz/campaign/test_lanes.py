@@ -147,7 +147,7 @@ def test_auto_is_the_gpu_and_the_cpu_side_by_side() -> None:
 @pytest.mark.gpu
 @pytest.mark.soak
 def test_auto_finds_every_exhibit_and_accuses_no_right_kernel() -> None:
-    every = [kernel for kernel in every_kernel() if not kernel.front.is_python]
+    every = [kernel for kernel in every_kernel() if kernel.front.language.runner.takes_jobs_ahead]
     options = Options(seed=11, max_cases=300 * len(every))  # the first that is vast is number 265
     result = search(every, lanes_for("auto", None), options, is_part=True)
     assert result.trials >= 400 * len(every)

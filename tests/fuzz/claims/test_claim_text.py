@@ -11,8 +11,8 @@ from our_kernels import every_kernel
 from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import KERNELS, Kernel, read
-from kfuzz.claims.language.front_matter import parse
-from kfuzz.claims.language.text import said_in
+from kfuzz.claims.language.kernel_file import parse
+from kfuzz.claims.language.text import facts, said_in
 from kfuzz.devices import Device, Probe
 from kfuzz.oracle.accuracy.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF, ExpModel
 from kfuzz.ui.commands.group import main
@@ -81,7 +81,7 @@ IN_BASE_2 = ("expf(value - max)", FLASH)
     ],
 )
 def test_what_a_text_says_plainly(text: str, key: str, value: str) -> None:
-    said = said_in(f"\n{text}")[key]
+    said = said_in(f"\n{text}", facts)[key]
     assert (said.value, said.line) == (value, 2)
 
 
@@ -107,7 +107,7 @@ def test_what_a_text_says_plainly(text: str, key: str, value: str) -> None:
     ],
 )
 def test_what_a_text_does_not_say(text: str) -> None:
-    assert said_in(text) == {}
+    assert said_in(text, facts) == {}
 
 
 @pytest.mark.parametrize(
@@ -115,10 +115,10 @@ def test_what_a_text_does_not_say(text: str) -> None:
     ["y = __logf(s);", "y = x - (m + tl.log2(s));", "y = hlog(s);", 'asm("lg2.approx.f32 %0, %1;");', "log_softmax(x)"],
 )
 def test_a_call_that_the_usual_forms_do_not_make_may_mean_any_form(text: str) -> None:
-    said = said_in(f"\n{text}", seldom={"log"})["form"]
+    said = said_in(f"\n{text}", facts, seldom={"log"})["form"]
     assert (said.value, said.line) == ("any", 2)
-    assert "form" not in said_in(text)
-    assert "form" not in said_in("y = LOG2E * x; // log(s) would do", seldom={"log"})
+    assert "form" not in said_in(text, facts)
+    assert "form" not in said_in("y = LOG2E * x; // log(s) would do", facts, seldom={"log"})
 
 
 def test_a_rounding_that_is_left_out_is_inferred_and_noted() -> None:

@@ -10,7 +10,7 @@ from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import case_of
 from kfuzz.cases.plans.plan import plan
 from kfuzz.claims.kernel import Kernel, read
-from kfuzz.claims.language.front_matter import parse
+from kfuzz.claims.language.kernel_file import parse
 from kfuzz.common.text.cuda_text import blank_non_code
 from kfuzz.devices import Call, ClaimError, Probe, Refusal
 from kfuzz.devices.cpu.device import CpuDevice

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.claims.kernel import DoesNotFitError, Kernel, read
-from kfuzz.claims.language.front_matter import parse
+from kfuzz.claims.language.kernel_file import parse
 from kfuzz.devices import Circumstances, ClaimError, Run
 from kfuzz.oracle.numbers.elements import F64, U32
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kfuzz.claims.kernel import KERNELS, check_corners, load, read
-from kfuzz.claims.language.front_matter import parse
+from kfuzz.claims.language.kernel_file import parse
 from kfuzz.devices import ClaimError
 from kfuzz.oracle.accuracy.rounding import EXPF, FAST_EXPF, ExpModel
 from kfuzz.oracle.numbers.verdict import Special

@@ -16,7 +16,7 @@ from kfuzz.cases.case import Record, case_of
 from kfuzz.cases.plans.plan import plan
 from kfuzz.claims.corners import corners
 from kfuzz.claims.kernel import Kernel, read
-from kfuzz.claims.language.front_matter import parse
+from kfuzz.claims.language.kernel_file import parse
 from kfuzz.devices import ClaimError, Device, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu import device as gpu

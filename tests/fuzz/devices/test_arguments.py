@@ -11,7 +11,7 @@ import pytest
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel, read
-from kfuzz.claims.language.front_matter import parse
+from kfuzz.claims.language.kernel_file import parse
 from kfuzz.devices import Call, ClaimError, Device, DeviceError, Entry, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu import device as gpu

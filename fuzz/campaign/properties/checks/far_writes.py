@@ -28,7 +28,7 @@ def why_untested(kernel: Kernel) -> str:
 def look(trial: Examined) -> Finding | bool | None:
     probe = trial.probe
     if trial.device != "gpu":
-        is_seen = probe.check and not trial.kernel.front.is_python
+        is_seen = probe.check and trial.kernel.front.language.runner.checks_accesses
         return True if is_seen and all(one.kind != "out-of-bounds" for one in trial.outcome.findings) else None
     if probe.seed % EVERY:
         return None

@@ -24,7 +24,7 @@ def is_claimed(kernel: Kernel) -> bool:
 
 
 def why_untested(kernel: Kernel) -> str:
-    return "" if kernel.front.is_python else "only calls of Python callables are captured"
+    return "" if kernel.front.language.runner.captures_graphs else "only calls of Python callables are captured"
 
 
 def look(trial: Examined) -> Finding | bool | None:

@@ -11,7 +11,6 @@ from pathlib import Path
 from kfuzz.campaign.properties.property import Examined
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.expression import show_sizes
-from kfuzz.common.text.cuda_in_python import builds_cuda
 from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome
 from kfuzz.devices.only_launches import LaunchOptions
 from kfuzz.kinds import Kind
@@ -28,7 +27,7 @@ def is_claimed(kernel: Kernel) -> bool:
 
 
 def why_untested(kernel: Kernel) -> str:
-    if not (kernel.front.is_python and kernel.home and builds_cuda(kernel.source)):
+    if not (kernel.front.language.builds_cuda(kernel.source) and kernel.home):
         return "only Python callables that build CUDA, and were written for given sizes, are looked at"
     return ""
 

@@ -32,12 +32,12 @@ Make = Callable[[Shape], TensorLayout]
 
 
 def is_claimed(kernel: Kernel) -> bool:
-    host = kernel.written.host
-    return kernel.written.call.strides == "any" if kernel.front.is_python else bool(host and host.strides == "any")
+    function = kernel.front.language.function_of(kernel.written)
+    return function is not None and function.strides == "any"
 
 
 def why_untested(kernel: Kernel) -> str:
-    if kernel.front.is_python:
+    if kernel.front.language.runner.lends_strides:
         return "" if is_claimed(kernel) else 'a callable is handed strided arrays only if it claims strides = "any"'
     calls = (entry for entry in kernel.entries if isinstance(entry, Call))
     return "" if any(call.tensors for call in calls) else "no function of the claim takes tensors"
@@ -46,7 +46,7 @@ def why_untested(kernel: Kernel) -> str:
 def look(trial: Examined) -> Finding | bool | None:
     if not trial.is_right or not trial.outcome.runs:
         return None
-    if trial.kernel.front.is_python:
+    if trial.kernel.front.language.runner.lends_strides:
         return True  # the runs of the trial have such inputs (devices/python/probes.py)
     choose = seeded_choices(seed_of("strides", trial.probe.seed))
     if not is_claimed(trial.kernel) and not once_in(choose, UNCLAIMED_ONCE_IN):

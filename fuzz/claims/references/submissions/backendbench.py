@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import Path
 
-from kfuzz.claims.language.front_matter import file_has_claim
+from kfuzz.claims.language.kernel_file import file_has_claim
 from kfuzz.claims.language.python_text import read_text
 from kfuzz.claims.references.format import Format, Names, Placed
 from kfuzz.devices import cache

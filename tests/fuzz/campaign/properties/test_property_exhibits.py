@@ -12,7 +12,7 @@ from kfuzz.campaign.minimizing.subject import subject_of
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.devices import Device
+from kfuzz.devices import CALLER, Device
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.python.device import PythonDevice
 
@@ -56,7 +56,8 @@ def trials(kernel: Kernel, devices: tuple[Device, Device], seed: int, count: int
     for index in range(count):
         attempt = attempt_of(kernel, seed, index)
         probe = probe_of(kernel, seed, index, runs=3, timeout=10)
-        yield run_trial(kernel, attempt.case, attempt.tune, devices[kernel.front.is_python], probe, looks_at_all=True)
+        device = devices[kernel.front.language.runner == CALLER]
+        yield run_trial(kernel, attempt.case, attempt.tune, device, probe, looks_at_all=True)
 
 
 @pytest.mark.slow

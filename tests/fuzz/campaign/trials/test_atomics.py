@@ -11,7 +11,7 @@ from benchmarks.tightness.gpu_atomics import LEAST_NORMAL, PAIRS, exact, try_ope
 from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import load, read
-from kfuzz.claims.language.front_matter import parse
+from kfuzz.claims.language.kernel_file import parse
 from kfuzz.devices import Device, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu.device import GpuDevice

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kfuzz.claims.language.front_matter import read
+from kfuzz.claims.language.kernel_file import read
 from kfuzz.common.errors import TargetError
 from kfuzz.ui.targets.targets import find_files
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kfuzz.claims.kernel import KERNELS, Kernel, load, read
-from kfuzz.claims.language.front_matter import parse
+from kfuzz.claims.language.kernel_file import parse
 from kfuzz.devices import ClaimError, cache
 from kfuzz.devices.cpu.compiler import build_library
 from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, RECIPROCAL, STAGES, Counter, RunCounts

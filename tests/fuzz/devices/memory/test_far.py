@@ -11,6 +11,7 @@ import pytest
 
 from kfuzz.campaign.properties.checks import far_writes
 from kfuzz.campaign.properties.property import Examined
+from kfuzz.claims.language.languages import language_named
 from kfuzz.devices import Buffer, Finding, Job, Outcome, OutOfMemory, Probe, Step, Untried
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu import far
@@ -234,7 +235,7 @@ def test_the_property_asks_for_a_field_on_a_gpu_and_trusts_checked_accesses_on_t
         return run_job
 
     class Front:
-        is_python = False
+        language = language_named("cuda")
 
     class Kernel:
         front = Front()

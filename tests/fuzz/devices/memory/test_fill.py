@@ -14,7 +14,7 @@ from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.language.fill import FillError, fill_of
-from kfuzz.claims.language.front_matter import parse
+from kfuzz.claims.language.kernel_file import parse
 from kfuzz.devices import ClaimError, Device, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu import device as gpu

@@ -15,7 +15,7 @@ from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.claims.language.front_matter import file_has_claim
+from kfuzz.claims.language.kernel_file import file_has_claim
 from kfuzz.devices import ClaimError, MissingError, Probe, Refusal, UnsupportedError
 from kfuzz.devices.python.device import PythonDevice
 

@@ -319,7 +319,7 @@ def test_a_claim_of_a_host_function_in_a_python_file_is_of_its_cuda(tmp_path: Pa
     path.write_text(CLAIMED)
     kernel = load(path)
     lines = CLAIMED.split("\n")
-    assert not kernel.front.is_python
+    assert kernel.front.language.name == "cuda"
     assert kernel.source.split("\n")[15] == lines[15]
     assert kernel.source.split("\n")[2] == '// op     = "row_sum"'
     assert kernel.front.prose == "Sums, one after the other."
@@ -357,9 +357,9 @@ def test_without_torch_the_cuda_is_what_is_meant() -> None:
 @needs_torch
 def test_with_torch_the_python_around_it_is_meant_unless_a_function_of_the_cuda_is_named() -> None:
     path = FOLDER / "softmax_model_new.py"
-    assert whole(path, "softmax").front.is_python
-    assert not kernel_with(path, Unclaimed("softmax", FunctionWords("softmax_cuda"))).front.is_python
-    assert kernel_with(path, Unclaimed("softmax", FunctionWords("ModelNew"))).front.is_python
+    assert whole(path, "softmax").front.language.name == "python"
+    assert kernel_with(path, Unclaimed("softmax", FunctionWords("softmax_cuda"))).front.language.name == "cuda"
+    assert kernel_with(path, Unclaimed("softmax", FunctionWords("ModelNew"))).front.language.name == "python"
 
 
 def test_what_cuda_in_strings_says_of_its_rounding_is_read_off(tmp_path: Path) -> None:

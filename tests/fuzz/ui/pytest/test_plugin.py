@@ -43,7 +43,7 @@ def project(folder: Path, source: str = MINE) -> Path:
 def run(folder: Path, *arguments: str, is_forked: bool = True) -> subprocess.CompletedProcess[str]:
     """pytest with our plugin, whether kfuzz is installed or not."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "NO_COLOR": "1"}
-    plugins = ("-p", "fuzz.ui.pytest.plugin", "-p", "xdist", "-p", "no:cacheprovider")
+    plugins = ("-p", "kfuzz.ui.pytest.plugin", "-p", "xdist", "-p", "no:cacheprovider")
     if "--lf" in arguments or "--cache-clear" in arguments:
         plugins = plugins[:-2]
     words = [*plugins, "--kfuzz-device", "cpu", *arguments]
