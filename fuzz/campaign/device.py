@@ -26,10 +26,10 @@ from kfuzz.devices import (
     Together,
 )
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.devices.gpu.device import GpuDevice, why_not
 from kfuzz.devices.memory.machine_memory import share_of
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.devices.python.real_torch import NAME, RealTorch, check_torch
+from kfuzz.devices.vendors import vendor
 
 NAMES = ("auto", "cpu", "gpu")
 MOST_ON_A_GPU = 18
@@ -54,7 +54,7 @@ class Opening:
 
 def open_launcher(how: Opening) -> Device:
     """What launches kernels on the cpu or the gpu."""
-    return GpuDevice(how.sanitize) if how.name == "gpu" else CpuDevice()
+    return vendor().open_device(how.sanitize) if how.name == "gpu" else CpuDevice()
 
 
 def open_caller(how: Opening) -> Device:
@@ -155,7 +155,7 @@ def resolve_device(name: str) -> str:
     """The device that a name stands for on this machine."""
     if name not in NAMES:
         raise DeviceError(f"device={name!r}: expected one of {', '.join(NAMES)}")
-    return "gpu" if name == "gpu" or (name == "auto" and why_not() is None) else "cpu"
+    return "gpu" if name == "gpu" or (name == "auto" and vendor().why_not() is None) else "cpu"
 
 
 def jobs_worthwhile(kernels: int, max_cases: int | None) -> int | None:

@@ -15,7 +15,7 @@ from kfuzz.cases.plans.scale import BUDGET, CHECK_BUDGET, CHECK_WORK, OF_ELEMENT
 from kfuzz.cases.plans.vast import ELEMENTS, Rung, rungs
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe
-from kfuzz.devices.gpu.options import GpuOptions
+from kfuzz.devices.sanitizing import SanitizerOptions
 from kfuzz.kinds import Kind
 
 FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
@@ -133,7 +133,7 @@ def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float, f
     if index % AGAIN >= EVERY_RUN_FIRST and index % EVERY_RUN_IN:
         runs = min(runs, 2)
     is_watched = index % SANITIZE_EVERY == SANITIZE_FIRST
-    return Probe(is_check(index), runs, number, timeout, fatal, (GpuOptions(sanitize=is_watched),))
+    return Probe(is_check(index), runs, number, timeout, fatal, (SanitizerOptions(sanitize=is_watched),))
 
 
 def is_check(index: int) -> bool:

@@ -24,7 +24,7 @@ STOREYS = {
     "campaign": (".", "minimizing", "trials", "properties"),
     "cases": ("plans", "."),
     "claims": (".", "references", "language"),
-    "devices": ("python", "gpu", "cpu", "worker", "memory", "."),
+    "devices": ("python", "vendors", "gpu", "cpu", "worker", "memory", "."),
     "common": ("text", "."),
 }
 """The storeys of fuzz/, top first, and the rooms of each, top first. A storey imports from those below it, a room from
@@ -134,6 +134,20 @@ def arrows_up(root: Path) -> list[str]:
     ]
 
 
+def arrows_to_a_vendor(root: Path) -> list[str]:
+    """Every import of a vendor's own files from a storey above `devices`, as `who -> whom`: it asks `vendors` alone."""
+    known = modules(root)
+    return [
+        f"{name} -> {whom}"
+        for name, path in known.items()
+        for whom in imports(path)
+        if place_of(name)[0] != "devices"
+        and f"{whom}.".startswith(("kfuzz.devices.gpu.", "kfuzz.devices.vendors."))
+        and (whom in known or whom.startswith("kfuzz.devices.gpu"))
+        and whom != "kfuzz.devices.vendors"
+    ]
+
+
 def arrows_between_devices(root: Path) -> list[str]:
     """Every import of one device from another that it is not built on, as `who -> whom`."""
     found = []
@@ -173,6 +187,27 @@ def test_no_import_points_the_wrong_way() -> None:
 
 def test_a_device_imports_only_the_devices_that_it_is_built_on() -> None:
     assert arrows_between_devices(ROOT) == []
+
+
+def test_no_storey_above_the_devices_knows_a_vendor() -> None:
+    assert arrows_to_a_vendor(ROOT) == []
+
+
+def test_the_check_sees_a_storey_that_knows_a_vendor(tmp_path: Path) -> None:
+    for file, text in {
+        "devices/vendors/__init__": "def vendor(): ...",
+        "devices/vendors/nvidia": "from kfuzz.devices.gpu import driver",
+        "devices/gpu/driver": "",
+        "measure/speed/a": "from kfuzz.devices.vendors import vendor",
+        "measure/speed/b": "def late():\n    from kfuzz.devices.vendors import nvidia",
+        "ui/commands/c": "from kfuzz.devices.gpu import driver",
+    }.items():
+        write_module(tmp_path / f"fuzz/{file}.py", text)
+    assert sorted(arrows_to_a_vendor(tmp_path)) == [
+        "kfuzz.measure.speed.b -> kfuzz.devices.vendors.nvidia",
+        "kfuzz.ui.commands.c -> kfuzz.devices.gpu",
+        "kfuzz.ui.commands.c -> kfuzz.devices.gpu.driver",
+    ]
 
 
 def test_the_check_sees_a_device_that_imports_another(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 
 from kfuzz.devices import DeviceError, Job, Outcome, Probe, is_host
 from kfuzz.devices.gpu import nvidia, sanitizer
-from kfuzz.devices.gpu.options import GpuOptions
+from kfuzz.devices.sanitizing import SanitizerOptions
 from kfuzz.devices.worker.confirming import confirm, is_doubtful
 from kfuzz.devices.worker.worker import Worker
 
@@ -31,7 +31,7 @@ class GpuDevice:
     """Runs jobs on the first NVIDIA GPU, in a worker process of its own.
 
     `sanitize`: wherever a probe asks for per-access checking, put compute-sanitizer under a replay. It takes seconds,
-    so only a user asks for it; a search does so in a few cases if it is installed (GpuOptions).
+    so only a user asks for it; a search does so in a few cases if it is installed (SanitizerOptions).
     """
 
     name = "gpu"
@@ -86,7 +86,7 @@ class GpuDevice:
         return sanitizer.watch_replay(job, probe, outcome)
 
     def _is_watched(self, job: Job, probe: Probe) -> bool:
-        is_wanted = (probe.check and self._sanitize) or (probe.option(GpuOptions).sanitize and has_sanitizer())
+        is_wanted = (probe.check and self._sanitize) or (probe.option(SanitizerOptions).sanitize and has_sanitizer())
         return is_wanted and job.vast is None and not any(map(is_host, job.entries))
 
 

@@ -1,6 +1,6 @@
 """NVIDIA's toolchain: finds its compiler and its sanitizer, and checks that this machine has all it needs.
 
-For another vendor, replace this file, driver.py and machine_code.py. It needs no GPU and no context.
+It needs no GPU and no context. The storeys above know nothing of it: they ask a `Vendor` (vendors/nvidia.py).
 """
 
 import functools

@@ -6,7 +6,7 @@ Runs in the caller's process, which imports no torch: a worker process does (tor
 import importlib.util
 
 from kfuzz.devices import LAUNCHER, DeviceError, Job, Outcome, Probe
-from kfuzz.devices.gpu import driver, nvidia
+from kfuzz.devices.vendors import vendor
 from kfuzz.devices.worker.confirming import confirm, is_doubtful
 from kfuzz.devices.worker.worker import Worker
 
@@ -20,8 +20,7 @@ def check_torch() -> None:
     if importlib.util.find_spec("torch") is None:
         raise DeviceError("--torch: torch is not installed: pip install torch, or leave --torch out")
     try:
-        driver.gpu()
-        nvidia.find_nvcc()
+        vendor().check_compiling()
     except DeviceError as error:
         raise DeviceError(f"--torch runs extensions on a GPU, by torch itself: {error}") from None
 

@@ -14,14 +14,14 @@ from math import prod
 from typing import Any
 
 from kfuzz.devices import CALLER, LAUNCHER, ClaimError, DeviceError, Runner, called_first, is_host
-from kfuzz.devices.gpu import graphs, hosting
-from kfuzz.devices.memory.layout import POISONS
 from kfuzz.devices.python.call_values import arguments, describe_misfit, results
 from kfuzz.devices.python.gpu_memory import GpuView
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.devices.python.loading import Modules
 from kfuzz.devices.python.opening import open_lender
 from kfuzz.devices.python.raising import words_of
+from kfuzz.devices.vendor import CardMemory, Session
+from kfuzz.devices.vendors import vendor
 from kfuzz.measure.speed import rivals
 from kfuzz.measure.speed.entrant import Entrant, Rotation, TimedSubject
 from kfuzz.measure.speed.protocol import Contestant, LaunchGraph
@@ -34,12 +34,12 @@ HostArguments = tuple[list[object], dict[str, object]]
 """Arguments by position and by name."""
 
 
-def make_subject(session: graphs.Session, arrays: Rotation) -> TimedSubject:
+def make_subject(session: Session, arrays: Rotation) -> TimedSubject:
     """The kernel or function that the claim names, ready to be timed."""
     return SUBJECTS[arrays.bound.job.runner](session, arrays)
 
 
-def launched(session: graphs.Session, arrays: Rotation) -> TimedSubject:
+def launched(session: Session, arrays: Rotation) -> TimedSubject:
     """Kernels, or the host functions that launch them."""
     return HostFunction(session, arrays) if any(map(is_host, arrays.bound.job.entries)) else Entrant(session, arrays)
 
@@ -49,7 +49,7 @@ class Calls:
     """Calls one after another. They have ended when the GPU has no work left."""
 
     call: Callable[[int], object]
-    session: graphs.Session
+    session: Session
     count: int
     sets: int
 
@@ -63,7 +63,7 @@ class Calls:
 class HostFunction:
     """Host functions in a library of their own; they launch the kernels that they need."""
 
-    def __init__(self, session: graphs.Session, arrays: Rotation) -> None:
+    def __init__(self, session: Session, arrays: Rotation) -> None:
         self._session, self.arrays = session, arrays
         job = arrays.bound.job
         if any(buffer.is_returned for buffer in job.buffers) or ALLOCATES.search(job.source):
@@ -71,8 +71,7 @@ class HostFunction:
                 f"{job.path}: it allocates in every call, between guards of kfuzz's own, and has no times: "
                 "claim the kernel that it launches, or call it from Python"
             )
-        self._library = hosting.HostLibrary(job, hosting.compile_library(job, session.gpu.architecture))
-        self._library.library.kfuzz_begin(ctypes.c_uint32(POISONS[0]))
+        self._functions = vendor().host_functions(session, job)
 
     def contestant(self, tune: Mapping[str, int]) -> Contestant:
         """This function, as a contestant in the timing."""
@@ -91,18 +90,17 @@ class HostFunction:
         for buffer in job.buffers:
             if buffer.fill is not None and not self.arrays.kernel.arrays[buffer.name].reads:
                 width = buffer.element.bytes
-                graphs.set_bytes(held[buffer.name].address, buffer.fill, width, prod(buffer.shape), DEFAULT_STREAM)
+                vendor().set_bytes(held[buffer.name].address, buffer.fill, width, prod(buffer.shape), DEFAULT_STREAM)
         addresses = {name: one.address for name, one in held.items()}
         for number in range(len(job.steps)):
-            if self._library.call_function(job, number, addresses):
-                said = self._library.library.kfuzz_refusal().decode(errors="replace")
+            if (said := self._functions.call(job, number, addresses)) is not None:
                 raise ClaimError(f"{job.path}: it does not take what its claim allows: {said}")
 
 
 class CalledFunction:
     """A function of a Python file: as a graph if torch can record it, else as calls."""
 
-    def __init__(self, session: graphs.Session, arrays: Rotation) -> None:
+    def __init__(self, session: Session, arrays: Rotation) -> None:
         self._session, self.arrays = session, arrays
         job = arrays.bound.job
         entry = called_first([step.entry for step in job.steps])
@@ -165,7 +163,7 @@ class CalledFunction:
             raise DeviceError(f"{self.arrays.bound.job.path}: {words_of(error)}") from error
         return self._answers[-1]
 
-    def _lend(self, held: Mapping[str, graphs.DeviceBytes]) -> HostArguments:
+    def _lend(self, held: Mapping[str, CardMemory]) -> HostArguments:
         """The arguments of a call over one set of arrays."""
         step = self.arrays.bound.job.steps[0]
         values: dict[str, object] = dict(zip(self._entry.declared, step.args, strict=True))
@@ -176,7 +174,7 @@ class CalledFunction:
         return arguments(self._entry, values)
 
 
-SUBJECTS: Mapping[Runner, Callable[[graphs.Session, Rotation], TimedSubject]] = {
+SUBJECTS: Mapping[Runner, Callable[[Session, Rotation], TimedSubject]] = {
     LAUNCHER: launched,
     CALLER: CalledFunction,
 }

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kfuzz.devices.gpu import graphs, machine_code
+from kfuzz.devices import Step
+from kfuzz.devices.vendor import Replayable, Session
+from kfuzz.devices.vendors import vendor
 from kfuzz.measure.speed.protocol import Contestant, LaunchGraph
 
 TEXT = Path(__file__).with_name("copies.cu")
@@ -25,21 +27,18 @@ VECTOR = 16
 class CopyKernels:
     """Copies in several shapes, ready to be put on the session's stream."""
 
-    def __init__(self, session: graphs.Session) -> None:
+    def __init__(self, session: Session) -> None:
         self._stream = session.stream
         entries = tuple(entry_of(shape) for shape in SHAPES)
         text = TEXT.read_text(encoding="utf-8")
-        self._code = machine_code.compile_kernel(TEXT, text, (), entries, session.gpu.architecture)
-        self._module = graphs.LoadedFunctions(self._code.image)
+        self._kernels = vendor().kernels(session, TEXT, text, (), entries)
 
     def enqueue(self, shape: CopyShape, to: int, source: int, vectors: int) -> None:
         """Copy a number of vectors from one address to another."""
         threads, count, _ = shape
-        there = self._code.entries[entry_of(shape)]
-        arguments = graphs.pack_arguments((to, source, vectors), there.parameters)
+        arguments = self._kernels.pack(entry_of(shape), (to, source, vectors))
         grid = (-(-vectors // (threads * count)), 1, 1)
-        function = self._module.function(there.symbol, 0)
-        graphs.launch(function, grid, (threads, 1, 1), 0, arguments, self._stream)
+        self._kernels.launch(Step(entry_of(shape), grid, (threads, 1, 1), 0, ()), arguments, self._stream)
 
 
 class ClearingClock:
@@ -50,9 +49,9 @@ class ClearingClock:
     softmax of 67 MB took 2 to 3 % longer, for as long as it was repeated, but copies did not take longer.
     """
 
-    def __init__(self, session: graphs.Session) -> None:
+    def __init__(self, session: Session) -> None:
         self._session, self._kernels = session, CopyKernels(session)
-        self._halves = graphs.DeviceBytes(session.cache), graphs.DeviceBytes(session.cache)
+        self._halves = vendor().memory(session.cache), vendor().memory(session.cache)
 
     def seconds(self, graph: LaunchGraph) -> float:
         """How long one replay takes."""
@@ -67,11 +66,11 @@ class ClearingClock:
         self._session.wait()  # calls that are not a graph may use another stream
 
 
-def copies(session: graphs.Session, nbytes: int, sets: int) -> list[Contestant]:
+def copies(session: Session, nbytes: int, sets: int) -> list[Contestant]:
     """Copies that move `nbytes` bytes in all, half of them in and half out, over `sets` sets of buffers."""
     vectors = max(1, nbytes // 2 // VECTOR)
     kernels = CopyKernels(session)
-    both = [(graphs.DeviceBytes(VECTOR * vectors), graphs.DeviceBytes(VECTOR * vectors)) for _ in range(sets)]
+    both = [(vendor().memory(VECTOR * vectors), vendor().memory(VECTOR * vectors)) for _ in range(sets)]
     noise = np.random.default_rng(0).standard_normal(1 << 20, np.float32)
     for _, source in both:
         source.fill(noise)
@@ -79,11 +78,11 @@ def copies(session: graphs.Session, nbytes: int, sets: int) -> list[Contestant]:
     def copy(shape: CopyShape | None, which: int) -> None:
         to, source = both[which]
         if shape is None:
-            graphs.copy(to.address, source.address, VECTOR * vectors, session.stream)
+            vendor().copy(to.address, source.address, VECTOR * vectors, session.stream)
         else:
             kernels.enqueue(shape, to.address, source.address, vectors)
 
-    def over(shape: CopyShape | None, launches: int) -> graphs.RecordedGraph:
+    def over(shape: CopyShape | None, launches: int) -> Replayable:
         def record() -> None:
             for number in range(launches):
                 copy(shape, number % sets)

@@ -17,9 +17,10 @@ from kfuzz.cases.plans.plan import input_shapes
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Buffer, ClaimError, Job, Step
-from kfuzz.devices.gpu import graphs, machine_code
 from kfuzz.devices.memory.layout import POISONS, nbytes
 from kfuzz.devices.memory.vast import make_unfilled
+from kfuzz.devices.vendor import CardMemory, Replayable, Session
+from kfuzz.devices.vendors import vendor
 from kfuzz.measure.speed.figures import Traffic
 from kfuzz.measure.speed.protocol import Contestant, LaunchGraph
 from kfuzz.oracle.judging.find_op import find
@@ -50,7 +51,7 @@ class Rotation:
 
     def __init__(self, kernel: Kernel, bound: Bound, sets: int) -> None:
         self.kernel, self.bound = kernel, bound
-        self.sets = [{one.name: graphs.DeviceBytes(nbytes(one)) for one in bound.job.buffers} for _ in range(sets)]
+        self.sets = [{one.name: vendor().memory(nbytes(one)) for one in bound.job.buffers} for _ in range(sets)]
         for which in range(sets):
             self.renew(which, which % DRAWS)
 
@@ -58,7 +59,7 @@ class Rotation:
         """The same inputs and outputs, for another launch at the same sizes."""
         other = copy(self)
         scratch = [one for one in bound.job.buffers if self.is_scratch(one)]
-        fresh = [{one.name: graphs.DeviceBytes(nbytes(one)) for one in scratch} for _ in self.sets]
+        fresh = [{one.name: vendor().memory(nbytes(one)) for one in scratch} for _ in self.sets]
         other.bound, other.sets = bound, [{**old, **new} for old, new in zip(self.sets, fresh, strict=True)]
         return other
 
@@ -109,19 +110,18 @@ class TimedSubject(Protocol):
 class Entrant:
     """A kernel that is launched over its arrays."""
 
-    def __init__(self, session: graphs.Session, arrays: Rotation) -> None:
+    def __init__(self, session: Session, arrays: Rotation) -> None:
         self._session, self.arrays = session, arrays
         job = arrays.bound.job
-        self._code = machine_code.compile_kernel(job.path, job.source, job.flags, job.entries, session.gpu.architecture)
-        self._module = graphs.LoadedFunctions(self._code.image)
-        self._room = graphs.DeviceBytes(PACKED)
+        self._kernels = vendor().kernels(session, job.path, job.source, job.flags, job.entries)
+        self._room = vendor().memory(PACKED)
         self._arguments = [[self._pack_step(step, one) for step in job.steps] for one in arrays.sets]
 
     def contestant(self, tune: Mapping[str, int]) -> Contestant:
         """This kernel, as a contestant in the timing."""
         return Contestant(self.arrays.kernel.name, self.graph, tuple(tune.items()))
 
-    def graph(self, launches: int) -> graphs.RecordedGraph:
+    def graph(self, launches: int) -> Replayable:
         """A number of launches, each on the next set."""
 
         def record() -> None:
@@ -140,26 +140,14 @@ class Entrant:
             if buffer.fill is not None and not self.arrays.kernel.arrays[buffer.name].reads:
                 width = buffer.element.bytes
                 address = self.arrays.sets[which][buffer.name].address
-                graphs.set_bytes(address, buffer.fill, width, prod(buffer.shape), self._session.stream)
+                vendor().set_bytes(address, buffer.fill, width, prod(buffer.shape), self._session.stream)
         for step, arguments in zip(job.steps, self._arguments[which], strict=True):
-            there = self._code.entries[step.entry]
-            function = self._module.function(there.symbol, step.shared)
-            stream = self._session.stream
-            graphs.launch(
-                function, step.grid, step.block, step.shared, arguments, stream, step.cluster, step.cooperative
-            )
+            self._kernels.launch(step, arguments, self._session.stream)
 
-    def _pack_step(self, step: Step, arrays: Mapping[str, graphs.DeviceBytes]) -> bytes:
-        """The arguments of a launch; if C++ makes them, it does so on the GPU."""
-        there = self._code.entries[step.entry]
+    def _pack_step(self, step: Step, arrays: Mapping[str, CardMemory]) -> bytes:
+        """The arguments of a launch."""
         values = [arrays[one].address if isinstance(one, str) else one for one in step.args]
-        if there.pack is None:
-            return graphs.pack_arguments(values, there.parameters)
-        given = graphs.pack_arguments([self._room.address, *values], there.pack.parameters)
-        stream, function = self._session.stream, self._module.function(there.pack.symbol, 0)
-        graphs.launch(function, (1, 1, 1), (1, 1, 1), 0, given, stream)
-        self._session.wait()
-        return self._room.read(0, there.packed).tobytes()
+        return self._kernels.pack(step.entry, values, self._room)
 
 
 def bound_at(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> Bound:
@@ -175,7 +163,7 @@ def traffic_of(kernel: Kernel, job: Job) -> Traffic:
     return Traffic(read, written)
 
 
-def lend_inputs(arrays: Rotation) -> list[dict[str, tuple[graphs.DeviceBytes, tuple[int, ...], Element]]]:
+def lend_inputs(arrays: Rotation) -> list[dict[str, tuple[CardMemory, tuple[int, ...], Element]]]:
     """The inputs of each set by role, with shape and element type."""
     buffers = {buffer.name: buffer for buffer in arrays.bound.job.buffers}
     roles = {name: array.reads for name, array in arrays.kernel.arrays.items() if array.reads}

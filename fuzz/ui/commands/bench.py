@@ -13,8 +13,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT, FOUND
 from kfuzz.devices import ClaimError, DeviceError
-from kfuzz.devices.gpu import driver, nvidia
-from kfuzz.devices.gpu.device import why_not
+from kfuzz.devices.vendors import vendor
 from kfuzz.measure.speed.bench import KernelTimes, time_kernel
 from kfuzz.measure.speed.own_process import run_apart
 from kfuzz.measure.speed.rivals import ALSO, RIVALS, check_installed
@@ -83,7 +82,7 @@ def bench(
     130 interrupted.
     """
     earlier = {} if compare is None else read_earlier(compare)
-    if reason := why_not():
+    if reason := vendor().why_not():
         raise DeviceError(f"kfuzz bench measures on a GPU, and there is none: {reason}")
     device = open_device("gpu")
     try:
@@ -110,7 +109,7 @@ def bench(
                 click.echo(f"{kernel.name}: {error}", err=True)
                 continue
             every.append(latest)
-            click.echo(f"\n{latest.kernel} on the {driver.gpu().name}", err=json_file == STDOUT)
+            click.echo(f"\n{latest.kernel} on the {vendor().gpu().name}", err=json_file == STDOUT)
             refusal = [f"no figure: {latest.refused}"] if latest.refused else []
             for line in refusal or [*timing.table(latest), "", *timing.bars(latest)]:
                 click.echo(line, err=json_file == STDOUT)
@@ -121,7 +120,7 @@ def bench(
     for line in timing.compare_figures(every, earlier) if compare else []:
         click.echo(line, err=json_file == STDOUT)
     if json_file:
-        write(json_file, timing.as_document(every, driver.gpu().name, versions()))
+        write(json_file, timing.as_document(every, vendor().gpu().name, versions()))
     if any(one.refused or not all(race.kernels for race in one.races) for one in every):
         ctx.exit(FOUND)
     if kernels.faults or troubles:
@@ -148,10 +147,7 @@ def read_earlier(path: Path) -> timing.Earlier:
 
 def versions() -> dict[str, str]:
     """The versions of the software that made the figures."""
-    found = {
-        "cuda": ".".join(map(str, driver.gpu().driver_cuda)),
-        "nvcc": ".".join(map(str, nvidia.release(nvidia.find_nvcc()))),
-    }
+    found = vendor().versions()
     for name in LIBRARIES:
         try:
             found[name] = metadata.version(name)

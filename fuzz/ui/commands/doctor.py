@@ -25,9 +25,10 @@ from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.common.exit_codes import COULD_NOT
 from kfuzz.common.installation import install_line
 from kfuzz.devices import Device, DeviceError, Probe, host_compiler
-from kfuzz.devices.gpu import driver, exp_model, nvidia
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.devices.python.opening import installed_release
+from kfuzz.devices.vendors import vendor
+from kfuzz.measure.roundings import exp_model
 from kfuzz.oracle.numbers.plural import plural
 
 PYPROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
@@ -86,7 +87,7 @@ def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
 def packages() -> Iterator[Check]:
     """How to install this kfuzz elsewhere; the packages that it, a device or a library needs."""
     yield Check("kfuzz", f"to install the same elsewhere: {install_line()}")
-    for name in (*required(), "pycuda"):
+    for name in (*required(), *vendor().packages):
         try:
             yield Check(name, metadata.version(name))
         except metadata.PackageNotFoundError:
@@ -109,21 +110,8 @@ def required() -> tuple[str, ...]:
 def tools() -> Iterator[Check]:
     """Compilers, driver and sanitizer."""
     yield check_tool("c++", host_compiler.find_compiler)
-    yield check_tool("nvcc", toolkit)
-    yield check_tool("driver", gpu_text)
-    yield check_tool("compute-sanitizer", nvidia.find_sanitizer)
-
-
-def toolkit() -> str:
-    found = nvidia.find_nvcc()
-    major, minor = nvidia.release(found)
-    return f"{found} (CUDA {major}.{minor}, up to {nvidia.architectures(found)[-1]})"
-
-
-def gpu_text() -> str:
-    found = driver.gpu()
-    major, minor = found.driver_cuda
-    return f"CUDA {major}.{minor}, {found.name}, {found.architecture}"
+    for name, question in vendor().tools().items():
+        yield check_tool(name, question)
 
 
 def check_tool(name: str, question: Callable[[], str]) -> Check:
@@ -169,8 +157,8 @@ def python() -> Check:
 
 def provenance(device: str) -> dict[str, str]:
     """The device, compiler and day of a measurement."""
-    built_by = host_compiler.find_compiler()
+    built_by = vendor().describe_compiler() if device == "gpu" else host_compiler.find_compiler()
+    where = f"{platform.processor() or platform.machine()}, {platform.libc_ver()[1]}"
     if device == "gpu":
-        built_by = next(line for line in nvidia.nvcc_version(nvidia.find_nvcc()).splitlines() if "release" in line)
-    where = gpu_text() if device == "gpu" else f"{platform.processor() or platform.machine()}, {platform.libc_ver()[1]}"
+        where = vendor().describe_gpu()
     return {"device": device, "on": where, "compiler": built_by, "day": date.today().isoformat()}

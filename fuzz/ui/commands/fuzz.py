@@ -35,7 +35,7 @@ from kfuzz.common.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_
 from kfuzz.common.phases import Stage, listening
 from kfuzz.devices import DeviceError
 from kfuzz.devices.cpu.ahead import build_ahead
-from kfuzz.devices.gpu.device import why_not
+from kfuzz.devices.vendors import vendor
 from kfuzz.measure.roundings.infer import Unclaimed
 from kfuzz.ui.commands.closing_words import advise, print_report
 from kfuzz.ui.commands.completing import TARGET
@@ -295,7 +295,8 @@ def choose_seed(seed: int | None, out: Path | None) -> int:
 
 def check_gpu(kernels: Kernels, place: Workplace) -> None:
     """Raise a DeviceError that names the other device if kernels are compiled for a GPU that this machine lacks."""
-    if compiles_any(kernels.usable) and place.spread is None and place.lanes[0].name == "gpu" and (reason := why_not()):
+    needs_gpu = compiles_any(kernels.usable) and place.spread is None and place.lanes[0].name == "gpu"
+    if needs_gpu and (reason := vendor().why_not()):
         raise DeviceError(f"{reason}. To fuzz without a GPU, use --device cpu")
 
 

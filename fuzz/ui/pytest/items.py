@@ -26,7 +26,7 @@ from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.common.text.exhibits import name_as_kernel
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe, UnsupportedError
-from kfuzz.devices.gpu import driver
+from kfuzz.devices.vendors import vendor
 from kfuzz.kinds import Kind
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.options import parse_duration
@@ -290,8 +290,8 @@ def select_device(config: pytest.Config) -> str:
         config.stash[NAME] = name = resolve_device(str(config.getoption("--kfuzz-device")))
         worker = os.environ.get("PYTEST_XDIST_WORKER")
         if name == "gpu" and worker:
-            gpus = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(driver.count_gpus())))
-            os.environ["CUDA_VISIBLE_DEVICES"] = gpu_for(worker, gpus)
+            gpus = os.environ.get(vendor().visible) or ",".join(map(str, range(vendor().count())))
+            os.environ[vendor().visible] = gpu_for(worker, gpus)
     return config.stash[NAME]
 
 

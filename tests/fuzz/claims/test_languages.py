@@ -63,4 +63,6 @@ def test_a_claim_of_a_kernel_in_a_python_file_is_of_cuda(tmp_path: Path) -> None
     path.write_text(CUDA_IN_PYTHON)
     kernel = load(path)
     assert kernel.front.language.name == "cuda"
-    assert kernel.front.source.startswith("\n\n//")
+    source = kernel.front.source
+    assert source.startswith("\n// /// kernel\n")
+    assert kernel.front.language.constants(source) == ([source], set())

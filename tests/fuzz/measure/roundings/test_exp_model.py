@@ -11,8 +11,8 @@ import pytest
 
 from kfuzz.devices import Job, Outcome, Probe
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.devices.gpu import exp_model
-from kfuzz.devices.gpu.exp_model import LAST, LAST_OF_BASE_2, last_of, sweep_exp
+from kfuzz.measure.roundings import exp_model
+from kfuzz.measure.roundings.exp_model import LAST, LAST_OF_BASE_2, last_of, sweep_exp
 from kfuzz.oracle.accuracy.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF
 
 STRIDE = 100_003
