@@ -14,6 +14,7 @@ from functools import cache
 from types import ModuleType
 
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.errors import ClaimError
 from kfuzz.common.text.cuda_text import blank_non_code
 from kfuzz.devices.cpu.reach import find_unreached
 from kfuzz.measure.mutants import operators as operators_folder
@@ -73,7 +74,10 @@ def functions_in(folder: ModuleType) -> dict[str, Callable[..., Iterator[Change]
 
 def mutants(kernel: Kernel) -> tuple[Mutant, ...]:
     """Every mutant of a kernel, each text once, from top to bottom for each operator; none in code that never runs."""
-    return MUTANTS[kernel.front.language.name](kernel)
+    language = kernel.front.language
+    if language.name not in MUTANTS:
+        raise ClaimError(f"{kernel.name}: kfuzz plants no bugs in {language.name}")
+    return MUTANTS[language.name](kernel)
 
 
 def python_mutants(kernel: Kernel) -> tuple[Mutant, ...]:

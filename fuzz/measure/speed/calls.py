@@ -36,7 +36,10 @@ HostArguments = tuple[list[object], dict[str, object]]
 
 def make_subject(session: Session, arrays: Rotation) -> TimedSubject:
     """The kernel or function that the claim names, ready to be timed."""
-    return SUBJECTS[arrays.bound.job.runner](session, arrays)
+    job = arrays.bound.job
+    if job.runner not in SUBJECTS:
+        raise ClaimError(f"{job.path}: kfuzz takes no times of what a {job.runner.name} runs")
+    return SUBJECTS[job.runner](session, arrays)
 
 
 def launched(session: Session, arrays: Rotation) -> TimedSubject:
