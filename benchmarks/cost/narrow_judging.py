@@ -20,6 +20,7 @@ from kfuzz.cases.plans.plan import input_shapes
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.devices import Probe
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.runners import LAUNCHER
 from kfuzz.devices.worker.malloc import keep_freed_memory
 from kfuzz.devices.worker.numpy_threads import use_one_thread
 from kfuzz.oracle.judging.judge import judge
@@ -55,7 +56,7 @@ def seconds_a_million(kernel: Kernel) -> tuple[float, int]:
 
 def measure(ops: Sequence[str]) -> Figures:
     """Measure the kernels; the dearest of each op is named."""
-    every = [one for one in discover() if one.roles.grids and not one.broken and not one.front.is_python]
+    every = [one for one in discover() if one.roles.grids and not one.broken and one.front.language.runner == LAUNCHER]
     chosen = [one for one in every if one.roles.op in ops or not ops]
     by_op: dict[str, list[tuple[float, int, str]]] = {}
     with use_one_thread(), ProcessPoolExecutor(1, get_context("spawn"), keep_freed_memory) as pool:

@@ -25,6 +25,7 @@ from benchmarks.measurement import Figures, Record
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.devices import host_compiler
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.runners import LAUNCHER
 from kfuzz.measure.mutants.figures import Figures as Counts
 from kfuzz.measure.mutants.figures import accused_controls, by_kernel, by_operator, idle_operators, survivors
 from kfuzz.measure.mutants.figures import figures as count
@@ -50,7 +51,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser.add_argument("--per-operator", type=int, default=0, help="mutants of each sort and kernel; 0 for all")
     asked = parser.parse_args(arguments)
     options = ScoreOptions(asked.seed, asked.max_cases, asked.per_operator)
-    every = [kernel for kernel in discover() if kernel.broken is None and not kernel.front.is_python]
+    every = [kernel for kernel in discover() if kernel.broken is None and kernel.front.language.runner == LAUNCHER]
     every = [kernel for kernel in every if not asked.kernels or kernel.name in asked.kernels]
     kernels = [kernel for kernel in every if mutants(kernel)]
     report = run_score(kernels, CpuDevice, options, asked.jobs, asked.out, tell)

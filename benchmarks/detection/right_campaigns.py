@@ -31,6 +31,7 @@ from kfuzz.campaign.events import ignore
 from kfuzz.campaign.ledger import Ledger
 from kfuzz.campaign.options import Options
 from kfuzz.claims.kernel import KERNELS, Kernel, load
+from kfuzz.devices.runners import LAUNCHER
 
 WRITE_SECONDS, SLOWEST = 5.0, 12
 LATE = 20.0
@@ -47,7 +48,7 @@ def run_one(device: str, jobs: int, seconds: float, seed: int, own: bool, out: P
     """Campaigns on one device; what they have found so far is in a file."""
     files = [one for one in right_kernels() if not own or one.is_relative_to(KERNELS)]
     first = seed % SEEDS_OF_GPUS % TURNS * len(files) // TURNS
-    kernels = tuple(one for one in map(load, files[first:] + files[:first]) if not one.front.is_python)
+    kernels = tuple(one for one in map(load, files[first:] + files[:first]) if one.front.language.runner == LAUNCHER)
     deadline = time.monotonic() + seconds
     spent = Counter[str]()
     tried = Counter[str]()

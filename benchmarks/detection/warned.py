@@ -15,6 +15,7 @@ from benchmarks.page import Lines, table
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.devices import Device, Finding, Job, Outcome, Probe
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.runners import LAUNCHER
 from kfuzz.measure.mutants.mutate import Mutant, mutants
 from kfuzz.measure.mutants.trials import ScoreOptions, control_of, score_of
 
@@ -67,7 +68,9 @@ def main() -> None:
     chosen = parser.parse_args()
     options = ScoreOptions(chosen.seed, chosen.cases)
     kernels = [
-        one for one in discover() if one.broken is None and not one.front.is_python and one.name.startswith(chosen.only)
+        one
+        for one in discover()
+        if one.broken is None and one.front.language.runner == LAUNCHER and one.name.startswith(chosen.only)
     ]
     tally, searched = Counter[str](), Counter[str]()
     try:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kfuzz.devices import Ahead, Entry, Job, Step
 
 
-class Card(Protocol):
+class GpuDescription(Protocol):
     """A GPU."""
 
     @property
@@ -29,7 +29,7 @@ class Card(Protocol):
         """The same as numbers."""
 
 
-class CardMemory(Protocol):
+class GpuMemory(Protocol):
     """A stretch of GPU memory."""
 
     nbytes: int
@@ -52,11 +52,11 @@ class Replayable(Protocol):
         """Launch them; do not wait."""
 
 
-class Session(Protocol):
+class GpuSession(Protocol):
     """A GPU in use by this thread, one stream on it, and its clock."""
 
     @property
-    def gpu(self) -> Card: ...
+    def gpu(self) -> GpuDescription: ...
 
     cache: int
     """Bytes of the second-level cache."""
@@ -82,7 +82,7 @@ class Session(Protocol):
 class TimedKernels(Protocol):
     """The kernels of a text, compiled and loaded."""
 
-    def pack(self, entry: Entry, values: Sequence[int], room: CardMemory | None = None) -> bytes:
+    def pack(self, entry: Entry, values: Sequence[int], room: GpuMemory | None = None) -> bytes:
         """The arguments of a launch; if C++ makes them, it does so on the GPU, in this room."""
 
     def launch(self, step: Step, arguments: bytes, stream: c_void_p) -> None:
@@ -113,7 +113,7 @@ class Vendor(Protocol):
     def open_device(self, sanitize: bool) -> Ahead:
         """The device of its first GPU, named "gpu"; `sanitize`: its sanitizer watches where a probe asks for it."""
 
-    def gpu(self) -> Card:
+    def gpu(self) -> GpuDescription:
         """The first GPU; a DeviceError in one line if there is none."""
 
     def count(self) -> int:
@@ -131,10 +131,10 @@ class Vendor(Protocol):
     def versions(self) -> dict[str, str]:
         """The versions of the software that decides how fast a kernel is."""
 
-    def session(self) -> AbstractContextManager[Session]:
+    def session(self) -> AbstractContextManager[GpuSession]:
         """A session that finishes its work when you leave it."""
 
-    def memory(self, nbytes: int) -> CardMemory:
+    def memory(self, nbytes: int) -> GpuMemory:
         """A new stretch of memory in the session."""
 
     def copy(self, to: int, out_of: int, nbytes: int, stream: c_void_p) -> None:
@@ -144,9 +144,9 @@ class Vendor(Protocol):
         """Set `count` elements of 1, 2 or 4 bytes to the same bits."""
 
     def kernels(
-        self, session: Session, path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...]
+        self, session: GpuSession, path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...]
     ) -> TimedKernels:
         """The kernels of a text, for the GPU of a session."""
 
-    def host_functions(self, session: Session, job: Job) -> TimedFunctions:
+    def host_functions(self, session: GpuSession, job: Job) -> TimedFunctions:
         """The host functions of a job, for the GPU of a session."""

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from ctypes import byref, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from itertools import cycle
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import DeviceError
 from kfuzz.devices.gpu.driver import attribute, call_driver, gpu, library
+from kfuzz.devices.vendor import Replayable
 
 L2_CACHE_SIZE, MEMORY_CLOCK, MEMORY_BUS = 38, 36, 37
 CLOCK, MULTIPROCESSORS = 13, 16
@@ -36,12 +36,6 @@ SPACES = cycle((1, 5, 2, 7, 3))
 """Pages left free after each stretch of memory in turn."""
 
 GridSize = tuple[int, int, int]
-
-
-class Replayable(Protocol):
-    """Launches that can be repeated."""
-
-    def replay(self) -> None: ...
 
 
 class Session:

@@ -11,20 +11,20 @@ from pathlib import Path
 from kfuzz.devices import Entry, Job, Step
 from kfuzz.devices.gpu import graphs, hosting, machine_code
 from kfuzz.devices.memory.layout import POISONS
-from kfuzz.devices.vendor import CardMemory, Session
+from kfuzz.devices.vendor import GpuMemory, GpuSession
 
 
 class CompiledKernels:
     """The kernels of a text, in the context of a session."""
 
     def __init__(
-        self, session: Session, path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...]
+        self, session: GpuSession, path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...]
     ) -> None:
         self._session = session
         self._code = machine_code.compile_kernel(path, source, flags, entries, session.gpu.architecture)
         self._module = graphs.LoadedFunctions(self._code.image)
 
-    def pack(self, entry: Entry, values: Sequence[int], room: CardMemory | None = None) -> bytes:
+    def pack(self, entry: Entry, values: Sequence[int], room: GpuMemory | None = None) -> bytes:
         """The arguments of a launch; if C++ makes them, it does so on the GPU, in this room."""
         there = self._code.entries[entry]
         if there.pack is None:
@@ -45,7 +45,7 @@ class CompiledKernels:
 class CompiledFunctions:
     """The host functions of a job in a library of their own."""
 
-    def __init__(self, session: Session, job: Job) -> None:
+    def __init__(self, session: GpuSession, job: Job) -> None:
         self._library = hosting.HostLibrary(job, hosting.compile_library(job, session.gpu.architecture))
         self._library.library.kfuzz_begin(ctypes.c_uint32(POISONS[0]))
 

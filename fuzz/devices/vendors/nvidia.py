@@ -8,7 +8,7 @@ from pathlib import Path
 from kfuzz.devices import Entry, Job
 from kfuzz.devices.gpu import device, driver, graphs, nvidia
 from kfuzz.devices.gpu.timed import CompiledFunctions, CompiledKernels
-from kfuzz.devices.vendor import Session, Vendor
+from kfuzz.devices.vendor import GpuSession, Vendor
 
 
 class Nvidia(Vendor):
@@ -63,11 +63,11 @@ class Nvidia(Vendor):
         graphs.set_bytes(to, pattern, width, count, stream)
 
     def kernels(
-        self, session: Session, path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...]
+        self, session: GpuSession, path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...]
     ) -> CompiledKernels:
         return CompiledKernels(session, path, source, flags, entries)
 
-    def host_functions(self, session: Session, job: Job) -> CompiledFunctions:
+    def host_functions(self, session: GpuSession, job: Job) -> CompiledFunctions:
         return CompiledFunctions(session, job)
 
 

@@ -11,7 +11,7 @@ from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.cases.plans.plan import input_shapes
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, OutOfMemory
-from kfuzz.devices.vendor import Session
+from kfuzz.devices.vendor import GpuSession
 from kfuzz.devices.vendors import vendor
 from kfuzz.measure.speed.calls import make_subject
 from kfuzz.measure.speed.copies import ClearingClock, copies
@@ -80,7 +80,7 @@ def find_failure(kernel: Kernel, device: Device) -> str:
     return ""
 
 
-def race(session: Session, kernel: Kernel, axes: dict[str, int], against: Sequence[str]) -> Heat:
+def race(session: GpuSession, kernel: Kernel, axes: dict[str, int], against: Sequence[str]) -> Heat:
     """One size: the kernel's fastest launch, the rivals and the copies in turns; then its answer is judged."""
     bounds = {tuple(tune.items()): bound_at(kernel, axes, tune) for tune in tunes_at(kernel, axes)}
     first = next(iter(bounds.values()))
@@ -110,7 +110,7 @@ def race(session: Session, kernel: Kernel, axes: dict[str, int], against: Sequen
     )  # fmt: skip
 
 
-def check_timed_answer(session: Session, entrant: TimedSubject) -> str:
+def check_timed_answer(session: GpuSession, entrant: TimedSubject) -> str:
     """What is wrong with the answer to numbers that it has not seen, by the very functions that were timed.
 
     They replace the numbers with which it was timed, so an answer that it remembers is wrong.

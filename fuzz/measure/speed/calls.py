@@ -20,7 +20,7 @@ from kfuzz.devices.python.libraries import libraries
 from kfuzz.devices.python.loading import Modules
 from kfuzz.devices.python.opening import open_lender
 from kfuzz.devices.python.raising import words_of
-from kfuzz.devices.vendor import CardMemory, Session
+from kfuzz.devices.vendor import GpuMemory, GpuSession
 from kfuzz.devices.vendors import vendor
 from kfuzz.measure.speed import rivals
 from kfuzz.measure.speed.entrant import Entrant, Rotation, TimedSubject
@@ -34,7 +34,7 @@ HostArguments = tuple[list[object], dict[str, object]]
 """Arguments by position and by name."""
 
 
-def make_subject(session: Session, arrays: Rotation) -> TimedSubject:
+def make_subject(session: GpuSession, arrays: Rotation) -> TimedSubject:
     """The kernel or function that the claim names, ready to be timed."""
     job = arrays.bound.job
     if job.runner not in SUBJECTS:
@@ -42,7 +42,7 @@ def make_subject(session: Session, arrays: Rotation) -> TimedSubject:
     return SUBJECTS[job.runner](session, arrays)
 
 
-def launched(session: Session, arrays: Rotation) -> TimedSubject:
+def launched(session: GpuSession, arrays: Rotation) -> TimedSubject:
     """Kernels, or the host functions that launch them."""
     return HostFunction(session, arrays) if any(map(is_host, arrays.bound.job.entries)) else Entrant(session, arrays)
 
@@ -52,7 +52,7 @@ class Calls:
     """Calls one after another. They have ended when the GPU has no work left."""
 
     call: Callable[[int], object]
-    session: Session
+    session: GpuSession
     count: int
     sets: int
 
@@ -66,7 +66,7 @@ class Calls:
 class HostFunction:
     """Host functions in a library of their own; they launch the kernels that they need."""
 
-    def __init__(self, session: Session, arrays: Rotation) -> None:
+    def __init__(self, session: GpuSession, arrays: Rotation) -> None:
         self._session, self.arrays = session, arrays
         job = arrays.bound.job
         if any(buffer.is_returned for buffer in job.buffers) or ALLOCATES.search(job.source):
@@ -103,7 +103,7 @@ class HostFunction:
 class CalledFunction:
     """A function of a Python file: as a graph if torch can record it, else as calls."""
 
-    def __init__(self, session: Session, arrays: Rotation) -> None:
+    def __init__(self, session: GpuSession, arrays: Rotation) -> None:
         self._session, self.arrays = session, arrays
         job = arrays.bound.job
         entry = called_first([step.entry for step in job.steps])
@@ -166,7 +166,7 @@ class CalledFunction:
             raise DeviceError(f"{self.arrays.bound.job.path}: {words_of(error)}") from error
         return self._answers[-1]
 
-    def _lend(self, held: Mapping[str, CardMemory]) -> HostArguments:
+    def _lend(self, held: Mapping[str, GpuMemory]) -> HostArguments:
         """The arguments of a call over one set of arrays."""
         step = self.arrays.bound.job.steps[0]
         values: dict[str, object] = dict(zip(self._entry.declared, step.args, strict=True))
@@ -177,7 +177,7 @@ class CalledFunction:
         return arguments(self._entry, values)
 
 
-SUBJECTS: Mapping[Runner, Callable[[Session, Rotation], TimedSubject]] = {
+SUBJECTS: Mapping[Runner, Callable[[GpuSession, Rotation], TimedSubject]] = {
     LAUNCHER: launched,
     CALLER: CalledFunction,
 }

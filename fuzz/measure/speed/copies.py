@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from kfuzz.devices import Step
-from kfuzz.devices.vendor import Replayable, Session
+from kfuzz.devices.vendor import GpuSession, Replayable
 from kfuzz.devices.vendors import vendor
 from kfuzz.measure.speed.protocol import Contestant, LaunchGraph
 
@@ -27,7 +27,7 @@ VECTOR = 16
 class CopyKernels:
     """Copies in several shapes, ready to be put on the session's stream."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: GpuSession) -> None:
         self._stream = session.stream
         entries = tuple(entry_of(shape) for shape in SHAPES)
         text = TEXT.read_text(encoding="utf-8")
@@ -49,7 +49,7 @@ class ClearingClock:
     softmax of 67 MB took 2 to 3 % longer, for as long as it was repeated, but copies did not take longer.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: GpuSession) -> None:
         self._session, self._kernels = session, CopyKernels(session)
         self._halves = vendor().memory(session.cache), vendor().memory(session.cache)
 
@@ -66,7 +66,7 @@ class ClearingClock:
         self._session.wait()  # calls that are not a graph may use another stream
 
 
-def copies(session: Session, nbytes: int, sets: int) -> list[Contestant]:
+def copies(session: GpuSession, nbytes: int, sets: int) -> list[Contestant]:
     """Copies that move `nbytes` bytes in all, half of them in and half out, over `sets` sets of buffers."""
     vectors = max(1, nbytes // 2 // VECTOR)
     kernels = CopyKernels(session)

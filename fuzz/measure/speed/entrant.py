@@ -19,7 +19,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Buffer, ClaimError, Job, Step
 from kfuzz.devices.memory.layout import POISONS, nbytes
 from kfuzz.devices.memory.vast import make_unfilled
-from kfuzz.devices.vendor import CardMemory, Replayable, Session
+from kfuzz.devices.vendor import GpuMemory, GpuSession, Replayable
 from kfuzz.devices.vendors import vendor
 from kfuzz.measure.speed.figures import Traffic
 from kfuzz.measure.speed.protocol import Contestant, LaunchGraph
@@ -110,7 +110,7 @@ class TimedSubject(Protocol):
 class Entrant:
     """A kernel that is launched over its arrays."""
 
-    def __init__(self, session: Session, arrays: Rotation) -> None:
+    def __init__(self, session: GpuSession, arrays: Rotation) -> None:
         self._session, self.arrays = session, arrays
         job = arrays.bound.job
         self._kernels = vendor().kernels(session, job.path, job.source, job.flags, job.entries)
@@ -144,7 +144,7 @@ class Entrant:
         for step, arguments in zip(job.steps, self._arguments[which], strict=True):
             self._kernels.launch(step, arguments, self._session.stream)
 
-    def _pack_step(self, step: Step, arrays: Mapping[str, CardMemory]) -> bytes:
+    def _pack_step(self, step: Step, arrays: Mapping[str, GpuMemory]) -> bytes:
         """The arguments of a launch."""
         values = [arrays[one].address if isinstance(one, str) else one for one in step.args]
         return self._kernels.pack(step.entry, values, self._room)
@@ -163,7 +163,7 @@ def traffic_of(kernel: Kernel, job: Job) -> Traffic:
     return Traffic(read, written)
 
 
-def lend_inputs(arrays: Rotation) -> list[dict[str, tuple[CardMemory, tuple[int, ...], Element]]]:
+def lend_inputs(arrays: Rotation) -> list[dict[str, tuple[GpuMemory, tuple[int, ...], Element]]]:
     """The inputs of each set by role, with shape and element type."""
     buffers = {buffer.name: buffer for buffer in arrays.bound.job.buffers}
     roles = {name: array.reads for name, array in arrays.kernel.arrays.items() if array.reads}

@@ -10,7 +10,7 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from kfuzz.devices.vendor import Session
+from kfuzz.devices.vendor import GpuSession
 from kfuzz.measure.speed.figures import ProductCost
 from kfuzz.measure.speed.protocol import Contestant
 from kfuzz.measure.speed.rivals import Lending, record_graph, tensor
@@ -35,7 +35,7 @@ A_CLOCK = {(8, 0): {F32: 128, F16: 2048, BF16: 2048}, (9, 0): {F32: 256, F16: 40
 CUDA cores (CUDA's programming guide, arithmetic throughput), and of tensor cores without sparsity (the data sheets)."""
 
 
-def cost_of(op: str, shapes: Shapes, element: Element, session: Session) -> ProductCost:
+def cost_of(op: str, shapes: Shapes, element: Element, session: GpuSession) -> ProductCost:
     """How much arithmetic an op needs at these shapes, by role."""
     if op not in OPERATIONS:
         return ProductCost()
@@ -44,7 +44,7 @@ def cost_of(op: str, shapes: Shapes, element: Element, session: Session) -> Prod
     return ProductCost(operations, operations / (a_clock * session.clocks) if a_clock else 0.0)
 
 
-def products(op: str, session: Session, sets: Sequence[Mapping[str, Lending]]) -> list[Contestant]:
+def products(op: str, session: GpuSession, sets: Sequence[Mapping[str, Lending]]) -> list[Contestant]:
     """The same product by cuBLAS, if torch is installed: cuBLAS comes with it."""
     if op not in BY_CUBLAS or importlib.util.find_spec("torch") is None:
         return []

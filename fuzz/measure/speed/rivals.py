@@ -14,7 +14,7 @@ from math import inf
 from typing import Any
 
 from kfuzz.devices import DeviceError
-from kfuzz.devices.vendor import CardMemory, Session
+from kfuzz.devices.vendor import GpuMemory, GpuSession
 from kfuzz.measure.speed.protocol import Contestant
 from kfuzz.oracle.numbers.elements import Element
 
@@ -94,14 +94,14 @@ ALSO = {"torch.compile": "compile"}
 """Other spellings of a rival's name."""
 
 
-Lending = tuple[CardMemory, Sequence[int], Element]
+Lending = tuple[GpuMemory, Sequence[int], Element]
 """An array with its shape and its element type."""
 
 
 class BorrowedArray:
     """A kernel's array in the form that other libraries accept, without a copy."""
 
-    def __init__(self, array: CardMemory, shape: Sequence[int], element: Element) -> None:
+    def __init__(self, array: GpuMemory, shape: Sequence[int], element: Element) -> None:
         self._array = array
         typestr = element.dtype.str if element.is_native else f"<i{element.bytes}"  # torch has few unsigned integers
         self.__cuda_array_interface__ = {
@@ -135,7 +135,7 @@ def check_installed(names: Sequence[str]) -> None:
 def rivals(
     names: Sequence[str],
     op: str,
-    session: Session,
+    session: GpuSession,
     sets: Sequence[Mapping[str, Lending]],
 ) -> tuple[list[Contestant], dict[str, str]]:
     """The rivals that compute this op over the same inputs, and the reasons why others do not take them.
@@ -163,7 +163,7 @@ def rivals(
     return found, refused
 
 
-def tensor(torch: Any, array: CardMemory, shape: Sequence[int], element: Element) -> Any:  # noqa: ANN401
+def tensor(torch: Any, array: GpuMemory, shape: Sequence[int], element: Element) -> Any:  # noqa: ANN401
     """A tensor over the array's own memory. A type without a name in the interface is passed as its bits."""
     made = torch.as_tensor(BorrowedArray(array, shape, element), device="cuda")
     return made if element.is_native else made.view(getattr(torch, element.library))

@@ -9,6 +9,7 @@ import pytest
 from paths import ROOT
 
 from kfuzz.claims.language.front_matter import FrontMatter
+from kfuzz.claims.language.languages import language_of
 from kfuzz.claims.references import submissions
 from kfuzz.claims.references.formats import (
     formats,
@@ -82,7 +83,7 @@ def test_the_functions_of_a_problem_are_none_that_a_caller_wants() -> None:
 def test_a_reference_has_the_title_of_its_format(files: dict[str, str], title: str, tmp_path: Path) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    front = FrontMatter(tmp_path / "answer.py", "", "", 1, "", {})
+    front = FrontMatter(tmp_path / "answer.py", "", "", 1, "", {}, language_of(tmp_path / "answer.py"))
     found = reference_of(front, "problem.py")
     assert found.format == title
     assert found.folders == ((str(tmp_path),) if title == "GPU MODE" else ())
@@ -99,7 +100,7 @@ def test_a_definition_in_json_is_told_apart_by_its_keys(
     (tmp_path / "solution.json").write_text(json.dumps(SOLUTION))
     path = unpack(tmp_path / "solution.json")
     assert path
-    assert reference_of(FrontMatter(path, path.read_text(), "", 1, "", {}), None).format == title
+    assert reference_of(FrontMatter(path, path.read_text(), "", 1, "", {}, language_of(path)), None).format == title
 
 
 def test_a_file_that_no_format_unpacks_stays_what_it_is(tmp_path: Path) -> None:
