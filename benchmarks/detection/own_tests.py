@@ -12,20 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.language.python_text import read_text
-from kfuzz.claims.language.reference import Reference
+from kfuzz.claims.language.reference import OP
 from kfuzz.claims.references import serving
 from kfuzz.claims.references.formats import texts_beside
-from kfuzz.claims.references.references import OP
+from kfuzz.claims.references.submissions import gpu_mode, kernelbench
 from kfuzz.devices import cache
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 from kfuzz.oracle.numbers.plural import plural
 
 TESTER = "benchmarks.detection.own_test_process"
 SECONDS = 60.0
-KERNELBENCH, GPU_MODE = "KernelBench", "GPU MODE"
-NEEDS = {KERNELBENCH: {"get_inputs", "get_init_inputs"}, GPU_MODE: {"generate_input", "check_implementation"}}
-"""What the file of a reference defines if it is a problem of this benchmark."""
+WITH_A_TEST = (kernelbench.FORMAT.title, gpu_mode.FORMAT.title)
+"""The benchmarks whose problems come with their own test."""
 
 
 @dataclass(frozen=True)
@@ -60,20 +58,12 @@ def main() -> None:
     print(ask_own_test(kernel, options.on_gpu) or f"{options.problem} is no problem of a benchmark that has a test")
 
 
-def benchmark_of(reference: Reference) -> str:
-    """The benchmark of a reference; empty if it is of none that has a test."""
-    names, beside = read_text(reference.source).names, texts_beside(reference.path.resolve())
-    if beside["task"]:
-        return GPU_MODE if names >= NEEDS[GPU_MODE] else ""
-    is_model = reference.name == "Model" and not beside["config"]
-    return KERNELBENCH if is_model and names >= NEEDS[KERNELBENCH] else ""
-
-
 def ask_own_test(kernel: Kernel, on_gpu: bool) -> OwnTest | None:
     """Ask the own test of the benchmark whose problem is a kernel's reference; None if it is the problem of none."""
     reference = kernel.reference
-    if reference is None or not (benchmark := benchmark_of(reference)):
+    if reference is None or reference.format not in WITH_A_TEST:
         return None
+    benchmark = reference.format
     call = kernel.launches[0].called
     if call is None:
         return OwnTest(benchmark, 0, 0, "it calls Python, and this is a CUDA file")

@@ -11,9 +11,11 @@ from paths import DATA
 
 from kfuzz.cases.case import case_of
 from kfuzz.cases.plans.counting import work
-from kfuzz.cases.plans.home import MOST_OF_ONE, MOST_WORK, constants_in, halvings, home_of, names_its_home
+from kfuzz.cases.plans.home import MOST_OF_ONE, MOST_WORK, halvings, home_of, names_its_home
 from kfuzz.cases.plans.plan import plan, plan_like, repeat_to
 from kfuzz.claims.kernel import KERNELS, Kernel, load
+from kfuzz.claims.language.python_constants import constants_in
+from kfuzz.claims.references.formats import helpers
 from kfuzz.measure.roundings.guess_host import FunctionWords
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 
@@ -125,6 +127,6 @@ class ModelNew:
 def get_inputs():
     return [torch.rand(shape)]
 """
-    strings, numbers = constants_in(ast.parse(text))
+    strings, numbers = constants_in(ast.parse(text), helpers())
     assert strings == ["constexpr int N = 96;"]
     assert numbers == {32, 1, 77}

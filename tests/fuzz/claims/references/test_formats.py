@@ -34,7 +34,7 @@ SOLUTION = {
     "spec": {"entry_point": "main.py::run"},
     "sources": [{"path": "main.py", "content": "def run(x, y): ...\n"}],
 }
-OTHERS = ("campaign/benchmark_tests.py", "claims/references/submissions", "claims/references/torch", "devices/python")
+OTHERS = ("claims/references/submissions", "claims/references/torch", "devices/python")
 """Where names of formats may stand: in their own files, and in the processes that run problems and submissions."""
 
 
