@@ -65,4 +65,4 @@ def test_a_claim_of_a_kernel_in_a_python_file_is_of_cuda(tmp_path: Path) -> None
     assert kernel.front.language.name == "cuda"
     source = kernel.front.source
     assert source.startswith("\n// /// kernel\n")
-    assert kernel.front.language.constants(source) == ([source], set())
+    assert kernel.front.language.constants(source, ()) == ([source], set())

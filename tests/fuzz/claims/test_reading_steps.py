@@ -10,7 +10,7 @@ from types import FrameType
 import pytest
 
 from kfuzz.claims.kernel import Kernel, kernel_files, load, read
-from kfuzz.claims.language import front_matter
+from kfuzz.claims.language import front_matter, kernel_file
 from kfuzz.claims.language.keys import parse_claim
 from kfuzz.claims.references.references import resolve
 from kfuzz.oracle import judging
@@ -55,7 +55,7 @@ def entering() -> Iterator[set[str]]:
 
 @pytest.mark.slow(10)
 def test_a_kernel_of_a_resolved_claim_is_made_without_judge_phases_and_cache() -> None:
-    fronts = list(map(front_matter.read, kernel_files()))
+    fronts = list(map(kernel_file.read, kernel_files()))
     with entering() as parsing:
         claims = list(map(parse_claim, fronts))
     resolved = list(map(resolve, fronts, claims))
@@ -74,7 +74,7 @@ def test_a_claim_that_is_checked_for_the_first_time_is_kept(tmp_path: Path, monk
     path = tmp_path / file.name
     path.write_text(front_matter.text_of(file).replace('rows = "1..', 'rows = "3..', 1))
     with entering() as entered:
-        read(front_matter.read(path))
+        read(kernel_file.read(path))
     assert entered & OF_RESOLVING == {"kfuzz.devices.cache", "kfuzz.claims.passed"}
 
 
@@ -89,7 +89,7 @@ def test_a_reference_is_traced_kept_and_judged_while_it_is_resolved(
     with entering() as loading:
         kernel = load(path)
     assert loading >= {"kfuzz.oracle.judging.judge", "kfuzz.common.phases", "kfuzz.devices.cache"}
-    front = front_matter.read(path)
+    front = kernel_file.read(path)
     claim = resolve(front, parse_claim(front))
     with entering() as making:
         again = Kernel.of(front, claim)
