@@ -27,6 +27,9 @@ from kfuzz.devices.memory.vast import is_vast
 from kfuzz.oracle.judging.find_op import is_op
 from kfuzz.oracle.numbers.elements import F32
 
+WIDTH = 120
+"""Characters of a line that holds several values."""
+
 
 def write(path: Path, record: Record) -> None:
     """Write a record to `path`, and beside it the .npy files that it needs; each whole or not at all."""
@@ -67,8 +70,34 @@ def encode(record: Record) -> tuple[bytes, dict[str, bytes]]:
         if record.origin.severity == "error":  # as in older files, which know no other severity
             del origin["severity"]
         body["origin"] = origin
-    text = json.dumps(body, indent=1, sort_keys=True)
-    return f'{{\n "schema": "{SCHEMA}",{text[1:]}\n'.encode(), sidecars
+    return f'{{\n "schema": "{SCHEMA}",{write_json(body)[1:]}\n'.encode(), sidecars
+
+
+def write_json(value: object, indent: int = 1, used: int = 0) -> str:
+    """JSON with sorted keys and a line for each item; but a list of plain values is one line, or fills lines."""
+    start, end = "\n" + " " * indent, "\n" + " " * (indent - 1)
+    if isinstance(value, dict) and value:
+        named = [(f"{json.dumps(key)}: ", value[key]) for key in sorted(value)]
+        items = (name + write_json(item, indent + 1, indent + len(name)) for name, item in named)
+        return f"{{{start}{f',{start}'.join(items)}{end}}}"
+    if isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+        return f"[{start}{f',{start}'.join(write_json(item, indent + 1, indent) for item in value)}{end}]"
+    text = json.dumps(value)
+    if not value or not isinstance(value, list) or used + len(text) < WIDTH:  # a comma may follow
+        return text
+    return f"[{start}{start.join(_fill([json.dumps(item) for item in value], WIDTH - indent))}{end}]"
+
+
+def _fill(words: list[str], width: int) -> list[str]:
+    """The words, with commas between them, in lines of at most this many characters; a longer word has its own line."""
+    lines = [words[0]]
+    for word in words[1:]:
+        if len(lines[-1]) + len(word) + 3 <= width:  # ", " before it, and a comma that may follow
+            lines[-1] += f", {word}"
+        else:
+            lines[-1] += ","
+            lines.append(word)
+    return lines
 
 
 def write_bits(array: Values) -> list[str]:

@@ -101,14 +101,49 @@ def test_every_bit_pattern_survives(tmp_path: Path) -> None:
     assert np.array_equal(record.case.arrays["x"].view(np.uint32)[0], HOSTILE.view(np.uint32))
 
 
-def test_the_file_is_sorted_one_value_a_line_and_ends_in_a_newline(tmp_path: Path) -> None:
+def test_the_file_is_sorted_and_ends_in_a_newline(tmp_path: Path) -> None:
     saved(tmp_path, Record(softmax(HOSTILE), ORIGIN))
     text = (tmp_path / "case.json").read_text()
     assert text.startswith('{\n "schema": "kfuzz-case/1",\n "arrays"')
     assert text.endswith("}\n")
-    assert '    "7f812345",\n' in text
     keys = list(json.loads(text))[1:]
     assert keys == sorted(keys) == ["arrays", "axes", "op", "origin"]
+
+
+def test_each_value_has_its_own_line_but_plain_values_of_a_list_share_lines(tmp_path: Path) -> None:
+    saved(tmp_path, Record(softmax(np.resize(HOSTILE, (2, 10)))))
+    lines = (tmp_path / "case.json").read_text().splitlines()
+    first = lines.index('   "bits": [')
+    words = [f'"{bits:08x}"' for bits in np.resize(HOSTILE, 20).view(np.uint32).tolist()]
+    rows = [", ".join(words[start : start + 9]) for start in (0, 9, 18)]
+    assert lines[first + 1 : first + 5] == [f"    {rows[0]},", f"    {rows[1]},", f"    {rows[2]}", "   ],"]
+    assert lines[first + 5] == '   "shape": [2, 10],'
+    assert ' "axes": {\n  "cols": 10,\n  "rows": 2\n },' in "\n".join(lines)
+
+
+@pytest.mark.parametrize("count", [0, 1, 8, 9, 10, 4096])
+def test_lines_of_several_values_are_no_longer_than_they_may_be(count: int, tmp_path: Path) -> None:
+    document = saved(tmp_path, Record(softmax(np.resize(HOSTILE, (1, count)))))
+    assert len(document["arrays"]["x"]["bits"]) == count
+    lines = (tmp_path / "case.json").read_text().splitlines()
+    assert max(len(line) for line in lines if '"show"' not in line) <= case_file.WIDTH
+
+
+@given(st.recursive(st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_whatever_is_laid_out_reads_the_same(value: object) -> None:
+    assert json.loads(case_file.write_json(value)) == value
+
+
+def test_a_case_with_a_line_for_each_value_is_the_same_case(tmp_path: Path) -> None:
+    """Earlier cases are laid out that way."""
+    record = Record(softmax(np.resize(HOSTILE, (2, 10))), ORIGIN)
+    place = corpus.save(tmp_path, record)
+    now = place.read_bytes()
+    place.write_text(json.dumps(json.loads(now), indent=1) + "\n")
+    assert place.read_bytes() != now
+    assert case_file.read(place) == record
+    assert corpus.save(tmp_path, record) == place
+    assert corpus.paths([tmp_path]) == [place]
 
 
 def test_writing_what_was_read_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_the_case_is_a_small_file_that_comes_back_the_same(tmp_path: Path) -> No
     sizes = f"rows={case.axes['rows']} cols={case.axes['cols']}"
     assert str(case) == f"softmax {sizes}; x: 0 and 1, seven kinds of row in turns"
     text = (tmp_path / "case.json").read_text()
-    for before, after in (("kfuzz-turns/2", "kfuzz-turns/3"), (f" {case.axes['rows']}", " 0")):
+    for before, after in (("kfuzz-turns/2", "kfuzz-turns/3"), (f"[{case.axes['rows']},", "[0,")):
         (tmp_path / "odd.json").write_text(text.replace(before, after))
         with pytest.raises(CaseError, match="in_turns"):
             case_file.read(tmp_path / "odd.json")
