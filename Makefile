@@ -25,7 +25,7 @@ check: .venv/ready                ## lint, types, and a test that no two things 
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/repository/test_names.py
 
 soak: .venv/ready                 ## the long proofs
-	$(BIN)/python -m kfuzz.oracle --full
+	$(BIN)/python -m tests.oracle.selfcheck --full
 	$(BIN)/kfuzz fuzz --device cpu --max-cases 100000
 	$(PYTEST) -m soak
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from benchmarks.measurement import Figures, Record
-from kfuzz.oracle.proof.selfcheck import tasks
-from kfuzz.oracle.proof.selfcheck.planted_quantizers import CRITERIA, PlantedQuantizer, bugs, count_bug
-from kfuzz.oracle.proof.selfcheck.quantizers import FORMATS, QuantizerTally
+from tests.oracle.selfcheck import tasks
+from tests.oracle.selfcheck.planted_quantizers import CRITERIA, PlantedQuantizer, bugs, count_bug
+from tests.oracle.selfcheck.quantizers import FORMATS, QuantizerTally
 
 ROWS, GROUPS = 3072, 3000
 

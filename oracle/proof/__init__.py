@@ -1,1 +1,1 @@
-"""Proofs about the oracle itself: admission of formulas, and the self-check."""
+"""What a formula must prove before kfuzz judges by it, and the simulated kernels that try it."""

@@ -18,8 +18,8 @@ from kfuzz.oracle.numbers.enclosure import compare
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.oracle.op.op import Op
 from kfuzz.oracle.op.shapes import Places
-from kfuzz.oracle.proof.selfcheck.formulas import CLAIMED, check
-from kfuzz.oracle.proof.selfcheck.inputs import Inputs, inputs_for
+from kfuzz.oracle.proof.hard_inputs import Inputs, inputs_for
+from kfuzz.oracle.proof.simulations import CLAIMED, check
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
 
@@ -34,6 +34,9 @@ class AdmissionCheck:
     name: str
     holds: bool
     figures: str
+
+    def __str__(self) -> str:
+        return f"{'ok    ' if self.holds else 'FAILED'} {self.name:44} {self.figures}"
 
 
 def admit(op: Op) -> Iterator[AdmissionCheck]:

@@ -2,7 +2,7 @@
 
 It validates enclosures in any format and order, with flushed denormals, fused additions, narrow operands and
 tensor-core sums. It shares the formula with the enclosure; kernels that do not are in
-`oracle/proof/selfcheck/independent.py`. Knows no bound.
+`tests/oracle/selfcheck/independent.py`. Knows no bound.
 """
 
 from collections.abc import Mapping, Sequence

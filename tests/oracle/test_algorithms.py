@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from kfuzz.oracle.accuracy.counts import adds_in_order, rescales_in_order
 from kfuzz.oracle.accuracy.rounding import Order
-from kfuzz.oracle.proof.selfcheck import algorithms
-from kfuzz.oracle.proof.selfcheck.algorithms import SEQUENTIAL, TREE, Parts, fold
-from kfuzz.oracle.proof.selfcheck.number import Balls, Float32, Float64, Mpmath, Number, Vector
+from tests.oracle.selfcheck import algorithms
+from tests.oracle.selfcheck.algorithms import SEQUENTIAL, TREE, Parts, fold
+from tests.oracle.selfcheck.number import Balls, Float32, Float64, Mpmath, Number, Vector
 
 M = Mpmath(200)
 ORDERS = (SEQUENTIAL, TREE, Order("strided", 4), Order("strided", 7), Order("random", seed=3))

@@ -18,14 +18,14 @@ from kfuzz.oracle.bounds.question import MOST_IN_BALLS, Question, enclose
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import BF16, F64, store
 from kfuzz.oracle.numbers.enclosure import Bounds, Enclosure, compare, is_outside, tree_sum
-from kfuzz.oracle.proof.selfcheck.algorithms import TREE, total
-from kfuzz.oracle.proof.selfcheck.families import family_rows
-from kfuzz.oracle.proof.selfcheck.number import Float32
-from kfuzz.oracle.proof.selfcheck.soundness import VARIANTS, wrong_bounds
+from kfuzz.oracle.proof.hard_rows import family_rows
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds, FloatEnds
 from kfuzz.oracle.systems.exp_sum import exponents_are_exact
 from kfuzz.oracle.systems.intervals import widen_by_underflow, widen_relative
+from tests.oracle.selfcheck.algorithms import TREE, total
+from tests.oracle.selfcheck.number import Float32
+from tests.oracle.selfcheck.soundness import VARIANTS, wrong_bounds
 
 LONG_KNOWN = ("max_sum", "merge_all", "row_max", "row_sum", "safe_merge", "sgemm", "softmax")
 """The ops that take what `inputs_of` makes; every formula has its own tests."""

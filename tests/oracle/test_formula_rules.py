@@ -13,7 +13,7 @@ from kfuzz.oracle.accuracy.rounding import FunctionModel
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import BF16, F16, F32, F64, TF32, Element, store, values
 from kfuzz.oracle.numbers.errors import OracleError
-from kfuzz.oracle.proof.selfcheck.inputs import moment_rows
+from kfuzz.oracle.proof.hard_inputs import moment_rows
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.loosest import Loosest

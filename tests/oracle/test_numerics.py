@@ -13,13 +13,13 @@ from kfuzz.oracle.accuracy.rounding import EXP2_SCALED, U
 from kfuzz.oracle.bounds.question import enclose
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.verdict import Reason, Why
-from kfuzz.oracle.proof.selfcheck import algorithms as on
-from kfuzz.oracle.proof.selfcheck import base_two as in_base_two
-from kfuzz.oracle.proof.selfcheck.algorithms import SEQUENTIAL, TREE, total
-from kfuzz.oracle.proof.selfcheck.number import Balls, Float32
 from kfuzz.oracle.systems import base_two, room
 from kfuzz.oracle.systems.ends import SUM_DEPTH, FloatEnds
 from kfuzz.oracle.systems.exp_sum import enclose_sums
+from tests.oracle.selfcheck import algorithms as on
+from tests.oracle.selfcheck import base_two as in_base_two
+from tests.oracle.selfcheck.algorithms import SEQUENTIAL, TREE, total
+from tests.oracle.selfcheck.number import Balls, Float32
 
 ROUNDED = ExpModel(1, 0)
 """An exp that is correctly rounded, so that of all errors only those of the lemma are large."""

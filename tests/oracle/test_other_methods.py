@@ -11,7 +11,7 @@ from kfuzz import oracle
 from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import BF16, F16, F32, Element, store, values
-from kfuzz.oracle.proof.selfcheck.inputs import inputs_for
+from kfuzz.oracle.proof.hard_inputs import inputs_for
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

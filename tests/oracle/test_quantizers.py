@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kfuzz.oracle.proof.selfcheck import planted_quantizers
-from kfuzz.oracle.proof.selfcheck.quantizers import FORMATS, UNTRUE, WAYS, check_way
+from tests.oracle.selfcheck import planted_quantizers
+from tests.oracle.selfcheck.quantizers import FORMATS, UNTRUE, WAYS, check_way
 
 
 @pytest.mark.parametrize("number", range(len(WAYS)), ids=lambda number: WAYS[number].name)

@@ -12,7 +12,7 @@ from kfuzz.oracle.accuracy.rounding import U
 from kfuzz.oracle.bounds.question import enclose
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import F32
-from kfuzz.oracle.proof.selfcheck.formulas import check
+from kfuzz.oracle.proof.simulations import check
 
 Numbers = NDArray[Any]
 RNG = np.random.default_rng(7)

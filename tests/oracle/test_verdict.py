@@ -10,7 +10,7 @@ from kfuzz import oracle
 from kfuzz.oracle import Accuracy, Order, Special, judge
 from kfuzz.oracle.diagnosis.pattern import pattern
 from kfuzz.oracle.judging.judge import is_kept
-from kfuzz.oracle.proof.selfcheck import planted
+from tests.oracle.selfcheck import planted
 
 Floats = NDArray[np.float32]
 LONG_KNOWN = ("max_sum", "merge_all", "row_max", "row_sum", "safe_merge", "sgemm", "softmax")

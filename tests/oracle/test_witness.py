@@ -16,7 +16,7 @@ from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import F32
 from kfuzz.oracle.numbers.verdict import Special
 from kfuzz.oracle.op.names import names_at
-from kfuzz.oracle.proof.selfcheck.formulas import Setting, simulate
+from kfuzz.oracle.proof.simulations import Setting, simulate
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.simulated import KernelManner
 from kfuzz.oracle.systems.value import Quantity

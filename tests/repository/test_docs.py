@@ -62,8 +62,8 @@ def check_command(line: str) -> None:
             check_options(arguments, help_of("pytest"))
         elif program == "make":
             check_target(arguments)
-        elif program == "-m kfuzz.oracle":
-            check_options(arguments, help_of("kfuzz.oracle"))
+        elif program in ("-m kfuzz.oracle", "-m tests.oracle.selfcheck"):
+            check_options(arguments, help_of(program.removeprefix("-m ")))
         elif program.startswith("-m benchmarks.") or (program == "python" and arguments[0].startswith("benchmarks/")):
             check_benchmark(program, arguments)
         elif program == "-m pip":
@@ -176,7 +176,7 @@ def test_the_examples_of_a_help_work(command: str | None) -> None:
         "pytest --kfuzz-tim 60s",
         "python -m pytest --kfuz",
         "make sok",
-        "python -m kfuzz.oracle --ful",
+        "python -m tests.oracle.selfcheck --ful",
         "python -m benchmarks.detection.reslts --out x",
         "python -m benchmarks.detection measure results --ouput x",
         "python -m benchmarks.detection try reslts",

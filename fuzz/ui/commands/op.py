@@ -84,6 +84,6 @@ def _print_checks(file: Path) -> list[bool]:
     """Run the checks and print each result."""
     results = []
     for check in admit(load(file)):
-        click.echo(f"{'ok    ' if check.holds else 'FAILED'} {check.name:44} {check.figures}")
+        click.echo(str(check))
         results.append(check.holds)
     return results

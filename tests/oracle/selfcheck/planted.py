@@ -15,9 +15,9 @@ from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.judging.judge import worst_element
 from kfuzz.oracle.numbers.enclosure import FLT_MAX, compare
 from kfuzz.oracle.numbers.verdict import Special
-from kfuzz.oracle.proof.selfcheck.algorithms import total
-from kfuzz.oracle.proof.selfcheck.families import NEARLY_CONSTANT, TILE, Row, family_rows
-from kfuzz.oracle.proof.selfcheck.number import Float32
+from kfuzz.oracle.proof.hard_rows import NEARLY_CONSTANT, TILE, Row, family_rows
+from tests.oracle.selfcheck.algorithms import total
+from tests.oracle.selfcheck.number import Float32
 
 STRIDED = Order("strided", TILE)
 N = Float32()

@@ -9,7 +9,7 @@ import numpy as np
 
 from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.op.op import Op
-from kfuzz.oracle.proof.selfcheck.families import family_rows
+from kfuzz.oracle.proof.hard_rows import family_rows
 
 Inputs = dict[str, Reals]
 InputMaker = Callable[[int, int, bool], Inputs]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.oracle.accuracy.rounding import Order
-from kfuzz.oracle.proof.selfcheck.number import Number, Vector
+from tests.oracle.selfcheck.number import Number, Vector
 
 Parts = tuple[Vector, ...]
 """The fields of an item, one array each: (terms,) for a sum, (maxima, sums) for merged states."""

@@ -24,8 +24,8 @@ from kfuzz.oracle.op.names import names_at
 from kfuzz.oracle.op.op import Op
 from kfuzz.oracle.op.role import shape_output
 from kfuzz.oracle.op.shapes import Places
-from kfuzz.oracle.proof.selfcheck.formulas import CLAIMED, depths
-from kfuzz.oracle.proof.selfcheck.inputs import Inputs, inputs_for
+from kfuzz.oracle.proof.hard_inputs import Inputs, inputs_for
+from kfuzz.oracle.proof.simulations import CLAIMED, depths
 from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOrder
 
 WrongFormula = Callable[..., Any]

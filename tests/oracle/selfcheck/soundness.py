@@ -13,10 +13,10 @@ from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import F64
 from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, compare, is_outside
 from kfuzz.oracle.numbers.verdict import Special
-from kfuzz.oracle.proof.selfcheck import algorithms
-from kfuzz.oracle.proof.selfcheck.algorithms import SEQUENTIAL, TREE
-from kfuzz.oracle.proof.selfcheck.families import Row, family_rows
-from kfuzz.oracle.proof.selfcheck.number import ExpNoise, Float32, Vector
+from kfuzz.oracle.proof.hard_rows import Row, family_rows
+from tests.oracle.selfcheck import algorithms
+from tests.oracle.selfcheck.algorithms import SEQUENTIAL, TREE
+from tests.oracle.selfcheck.number import ExpNoise, Float32, Vector
 
 STRIDED = Order("strided", 256)
 MODELS: dict[ExpNoise, ExpModel] = {

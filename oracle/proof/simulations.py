@@ -9,8 +9,7 @@ import numpy as np
 
 from kfuzz.oracle.accuracy.rounding import FLOAT_ACCUMULATORS, Accuracy
 from kfuzz.oracle.bounds.question import enclose
-from kfuzz.oracle.judging.find_op import find, op_names
-from kfuzz.oracle.numbers.elements import BF16, F16, F32, F64, Element, Reals, store, values
+from kfuzz.oracle.numbers.elements import F16, F32, F64, Element, Reals, store, values
 from kfuzz.oracle.numbers.enclosure import Enclosure
 from kfuzz.oracle.numbers.verdict import Special
 from kfuzz.oracle.op.independence import independent_dimensions
@@ -18,7 +17,7 @@ from kfuzz.oracle.op.names import names_at, names_of
 from kfuzz.oracle.op.op import Op
 from kfuzz.oracle.op.role import shape_output
 from kfuzz.oracle.op.shapes import Places
-from kfuzz.oracle.proof.selfcheck.inputs import MAKERS, inputs_for
+from kfuzz.oracle.proof.hard_inputs import MAKERS, inputs_for
 from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOrder
 
 ORDERS: tuple[SumOrder, ...] = ("sequential", "tree", "strided", "blocked", "random")
@@ -180,13 +179,3 @@ def check(op: Op, form: Element, quick: bool, seeds: int = 1) -> FormulaTally:
 
 def _stored(x: Reals, form: Element, work: Element) -> Reals:
     return values(store(np.asarray(x, dtype=np.float64), form)) if form is not work else x
-
-
-def formula_ops() -> list[Op]:
-    """Every op of the oracle whose bounds follow from its formula."""
-    return [op for op in map(find, op_names()) if not op.gives_sets]
-
-
-def formats(quick: bool) -> tuple[Element, ...]:
-    """The formats in which every formula is tested."""
-    return (F32, BF16) if quick else (F32, F16, BF16, F64)

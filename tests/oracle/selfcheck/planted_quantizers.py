@@ -13,7 +13,7 @@ from kfuzz.oracle.numbers.elements import BF16, E4M3, E8M0, F16, F32, I8, Elemen
 from kfuzz.oracle.numbers.enclosure import Mask
 from kfuzz.oracle.numbers.grid import grid_of
 from kfuzz.oracle.numbers.groups import largest_of_blocks
-from kfuzz.oracle.proof.selfcheck.quantizers import (
+from tests.oracle.selfcheck.quantizers import (
     EPS,
     WAYS,
     F,

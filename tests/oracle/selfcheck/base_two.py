@@ -7,11 +7,11 @@ from functools import partial
 import numpy as np
 
 from kfuzz.oracle.accuracy.rounding import EXP2_SCALED, EXPF, Accuracy, ExpModel
-from kfuzz.oracle.proof.selfcheck import algorithms
-from kfuzz.oracle.proof.selfcheck.algorithms import SEQUENTIAL, TREE, Parts
-from kfuzz.oracle.proof.selfcheck.families import Row
-from kfuzz.oracle.proof.selfcheck.number import Float32, Vector
-from kfuzz.oracle.proof.selfcheck.soundness import Tally, Variant, check
+from kfuzz.oracle.proof.hard_rows import Row
+from tests.oracle.selfcheck import algorithms
+from tests.oracle.selfcheck.algorithms import SEQUENTIAL, TREE, Parts
+from tests.oracle.selfcheck.number import Float32, Vector
+from tests.oracle.selfcheck.soundness import Tally, Variant, check
 
 LOG2_E = np.asarray(1.44269502, dtype=np.float32)
 KNOWN = 2.0**24 - 1

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.bounds.question import enclose
 from kfuzz.oracle.judging.find_op import find
-from kfuzz.oracle.proof.selfcheck.formulas import CLAIMED, FormulaTally
-from kfuzz.oracle.proof.selfcheck.inputs import Inputs, inputs_for
+from kfuzz.oracle.proof.hard_inputs import Inputs, inputs_for
+from kfuzz.oracle.proof.simulations import CLAIMED, FormulaTally
 
 Single = NDArray[np.float32]
 F = np.float32

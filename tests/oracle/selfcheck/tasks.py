@@ -6,11 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from kfuzz.oracle.judging.find_op import find
-from kfuzz.oracle.numbers.elements import BF16, E4M3, F16, F32, Element
-from kfuzz.oracle.proof.selfcheck import (
+from kfuzz.oracle.judging.find_op import find, op_names
+from kfuzz.oracle.numbers.elements import BF16, E4M3, F16, F32, F64, Element
+from kfuzz.oracle.op.op import Op
+from kfuzz.oracle.proof.simulations import FormulaTally, check
+from tests.oracle.selfcheck import (
     base_two,
-    formulas,
     independent,
     merged,
     planted,
@@ -19,8 +20,8 @@ from kfuzz.oracle.proof.selfcheck import (
     quantizers,
     soundness,
 )
-from kfuzz.oracle.proof.selfcheck.planted_formulas import PLANTED, PlantedShare
-from kfuzz.oracle.proof.selfcheck.soundness import Plan, Tally
+from tests.oracle.selfcheck.planted_formulas import PLANTED, PlantedShare
+from tests.oracle.selfcheck.soundness import Plan, Tally
 
 VARIANTS = {"base e": soundness.VARIANTS, "base two": base_two.VARIANTS}
 
@@ -49,25 +50,30 @@ def _check_states(plan: Plan) -> list[Tally]:
     return list(merged.check_states(plan))
 
 
-def formula_tasks(quick: bool) -> list[Callable[[], formulas.FormulaTally]]:
+def formula_ops() -> list[Op]:
+    """Every op of the oracle whose bounds follow from its formula."""
+    return [op for op in map(find, op_names()) if not op.gives_sets]
+
+
+def formula_tasks(quick: bool) -> list[Callable[[], FormulaTally]]:
     """Every op in every format; if quick, in one of them, the next op in the next."""
-    forms = formulas.formats(quick)
-    ops: list[Callable[[], formulas.FormulaTally]] = [
+    forms = (F32, BF16) if quick else (F32, F16, BF16, F64)
+    ops: list[Callable[[], FormulaTally]] = [
         partial(_check_op, op.name, form, quick)
-        for number, op in enumerate(formulas.formula_ops())
+        for number, op in enumerate(formula_ops())
         for form in ((forms[number % len(forms)],) if quick else forms)
     ]
     return ops + [partial(_check_kernel, name, quick) for name in independent.KERNELS]
 
 
 @np.errstate(all="ignore")
-def _check_op(name: str, form: Element, quick: bool) -> formulas.FormulaTally:
+def _check_op(name: str, form: Element, quick: bool) -> FormulaTally:
     op = find(name)
-    return formulas.check(op, form, quick, seeds=1 if quick else 2)
+    return check(op, form, quick, seeds=1 if quick else 2)
 
 
 @np.errstate(all="ignore")
-def _check_kernel(name: str, quick: bool) -> formulas.FormulaTally:
+def _check_kernel(name: str, quick: bool) -> FormulaTally:
     return independent.check_kernel(name, quick)
 
 

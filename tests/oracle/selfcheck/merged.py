@@ -11,11 +11,11 @@ from kfuzz.oracle.bounds.question import enclose
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.enclosure import Floats
 from kfuzz.oracle.numbers.verdict import Special
-from kfuzz.oracle.proof.selfcheck import algorithms
-from kfuzz.oracle.proof.selfcheck.algorithms import SEQUENTIAL, TREE
-from kfuzz.oracle.proof.selfcheck.families import family_rows
-from kfuzz.oracle.proof.selfcheck.number import ExpNoise, Float32, Vector
-from kfuzz.oracle.proof.selfcheck.soundness import MODELS, Plan, Tally, column, usage
+from kfuzz.oracle.proof.hard_rows import family_rows
+from tests.oracle.selfcheck import algorithms
+from tests.oracle.selfcheck.algorithms import SEQUENTIAL, TREE
+from tests.oracle.selfcheck.number import ExpNoise, Float32, Vector
+from tests.oracle.selfcheck.soundness import MODELS, Plan, Tally, column, usage
 
 ORDERS = (TREE, SEQUENTIAL, Order("strided", 8), Order("random", seed=5))
 
