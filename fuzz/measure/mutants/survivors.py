@@ -1,4 +1,4 @@
-"""Why some mutants cannot be killed: reviewed reasons, in survivors.json.
+"""Why some mutants cannot be killed: reviewed reasons, those of our own kernels in benchmarks/detection/survivors.json.
 
 `after` is the mutated line with single spaces; where a statement was dropped, the line that it was. A reason counts
 only if the run confirms it. Knows the file and its keys; never how a mutant is run.
@@ -11,10 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
+from kfuzz.common.installation import CHECKOUT
 from kfuzz.measure.mutants.mutate import Mutant
 from kfuzz.measure.mutants.trials import Score
 
-FILE = Path(__file__).with_name("survivors.json")
+FILE = CHECKOUT / "benchmarks" / "detection" / "survivors.json"
+"""A reason a line. A wheel has no such file: there, a survivor is unexplained."""
 Excuse = Literal["equivalent", "within the claim", "out of reach"]
 Standing = Literal["killed", "warned", "equivalent", "within the claim", "out of reach", "unexplained", "stillborn"]
 KEYS = {"verdict", "operator", "kernels", "after", "why"}
@@ -53,7 +55,9 @@ def identifying_line(mutant: Mutant | Score) -> str:
 
 @cache
 def read_reasons(path: Path = FILE) -> tuple[ReviewedReason, ...]:
-    """Every reason in the file."""
+    """Every reason in the file; none if there is no file."""
+    if not path.is_file():
+        return ()
     found = []
     for number, table in enumerate(json.loads(path.read_text(encoding="utf-8")), start=1):
         where = f"{path.name}: reason {number}"

@@ -18,6 +18,7 @@ from kfuzz.measure.mutants.crew import Batch, Waiting, run_batches
 from kfuzz.measure.mutants.figures import accused_controls, as_json, figures, idle_operators, score_lines
 from kfuzz.measure.mutants.mutate import Mutant, mutants
 from kfuzz.measure.mutants.run import FILE, SCHEMA, HowFar, ScoreReport, run_score
+from kfuzz.measure.mutants.survivors import FILE as FILE_OF_REASONS
 from kfuzz.measure.mutants.survivors import ReasonError, ReviewedReason, read_reasons, standing, wrongly_excused
 from kfuzz.measure.mutants.trials import AnswerRecorder, Control, Fate, Score, ScoreOptions, control_of, score_of
 from kfuzz.ui.commands.group import main
@@ -321,6 +322,15 @@ def test_a_reason_that_says_too_little_is_refused(tmp_path: Path) -> None:
     path.write_text('[{"verdict": "fine", "operator": "a", "kernels": [], "after": [], "why": ""}]')
     with pytest.raises(ReasonError, match="verdict = 'fine': one of equivalent"):
         read_reasons(path)
+
+
+def test_without_the_file_of_a_checkout_no_survivor_is_explained(tmp_path: Path) -> None:
+    assert FILE_OF_REASONS.is_file()
+    assert reasons() == reasons(FILE_OF_REASONS) != ()
+    assert reasons(tmp_path / FILE_OF_REASONS.name) == ()
+    survivor = ScoreReport(FEW, {}, {"0": made_up()})
+    (line,) = (line for line in score_lines(survivor, ()) if line.startswith("survived"))
+    assert line.startswith("survived, unexplained: ")
 
 
 def test_the_command_scores_a_kernel_and_says_how_it_went(tmp_path: Path) -> None:
