@@ -6,6 +6,7 @@ from pathlib import Path
 
 from our_kernels import every_kernel
 from paths import DATA
+from wrong_twins import list_callables
 
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.plans.choose import seed_of, seeded_choices
@@ -13,7 +14,7 @@ from kfuzz.cases.plans.plan import plan
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import Device, Probe
 
-FILES = sorted((DATA / "callables" / "narrow").glob("*.py"))
+FILES = list_callables(DATA / "callables" / "narrow")
 NEEDS_GPU = ("cupy",)
 NAMED = ("numpy", "torch", "triton", "cupy", "jax")
 

@@ -4,18 +4,26 @@ import re
 from pathlib import Path
 
 from kfuzz.claims.language.front_matter import text_of
-from kfuzz.common.text.exhibits import description_of, is_exhibit, read
+from kfuzz.common.text.exhibits import description_of, list_kernel_files, read
 
 
 def list_extensions(folder: Path) -> list[Path]:
     """The extensions in a folder, exhibits among them."""
-    exhibits = [path.with_suffix(".cu") for path in folder.glob("*.toml") if is_exhibit(path)]
-    return sorted([*folder.glob("*.cu"), *exhibits])
+    return _list_files(folder, ".cu")
+
+
+def list_callables(folder: Path) -> list[Path]:
+    """The Python callables in a folder, exhibits among them."""
+    return _list_files(folder, ".py")
+
+
+def _list_files(folder: Path, ending: str) -> list[Path]:
+    return [path for path in list_kernel_files(folder, ending) if path.parent == folder]
 
 
 def list_exhibits(folder: Path) -> list[Path]:
     """The extensions, kernels and Python callables in a folder."""
-    return sorted([*list_extensions(folder), *folder.glob("*.py")])
+    return sorted([*list_extensions(folder), *list_callables(folder)])
 
 
 def words_of(path: Path, what: str) -> list[str]:

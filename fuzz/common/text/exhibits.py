@@ -8,12 +8,14 @@
     old = "the text to replace, which occurs exactly once in the base"
     new = "the text in its place"
 
-The exhibit reads as the file `NAME.cu`, although no such file exists: the base with its edits, a header that says so,
-and the table `[broken]` in the claim, if the base has one. `kind` may be a list: each of these findings shows the bug.
+The exhibit reads as the file `NAME.cu`, or `NAME.py` if that is the base's ending, although no such file exists: the
+base with its edits, a header that says so, and the table `[broken]` in the claim, if the base has one. `kind` may be a
+list: each of these findings shows the bug.
 Knows texts and edits, not what a claim means.
 """
 
 import json
+import re
 import textwrap
 import tomllib
 from collections.abc import Mapping
@@ -26,8 +28,10 @@ from kfuzz.oracle.numbers.plural import plural
 
 SUFFIX = ".toml"
 ENDING = ".cu"
-"""Of the kernels that come with kfuzz, and so of exhibits."""
-CLAIM_END = "\n// ///\n"
+"""Of the kernels that come with kfuzz."""
+BASE = re.compile(r'^base = ".*(\.\w+)"', re.MULTILINE)
+MARKS = {".cu": "//", ".py": "#"}
+"""The endings that an exhibit may read as, with the mark of a comment."""
 WIDTH = 117
 MOST_BYTES = 1 << 16
 KEYS = ("base", "kind", "severity", "why", "edit")
@@ -55,27 +59,33 @@ class Exhibit:
 
 def is_exhibit(path: Path) -> bool:
     """Whether a TOML file describes an exhibit."""
+    return bool(_ending_of(path))
+
+
+def _ending_of(path: Path) -> str:
+    """The ending of the file that a TOML file reads as; empty if it describes no exhibit."""
     if path.suffix != SUFFIX or not path.is_file() or path.stat().st_size > MOST_BYTES:
-        return False
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    return "[[edit]]" in lines and any(line.startswith("base = ") for line in lines)
+        return ""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    base = BASE.search(text)
+    return base[1] if base and base[1] in MARKS and "[[edit]]" in text.splitlines() else ""
 
 
 def description_of(path: Path) -> Path | None:
-    """The TOML file of a kernel file `NAME.cu` that exists only as an exhibit."""
+    """The TOML file of a kernel file `NAME.cu` or `NAME.py` that exists only as an exhibit."""
     place = path.with_suffix(SUFFIX)
-    return place if path.suffix == ENDING and not path.exists() and is_exhibit(place) else None
+    return place if path.suffix in MARKS and not path.exists() and _ending_of(place) == path.suffix else None
 
 
 def name_as_kernel(path: Path) -> Path:
-    """The kernel file that a path means: `NAME.cu` for the `NAME.toml` of an exhibit, any other path as it is."""
-    return path.with_suffix(ENDING) if is_exhibit(path) else path
+    """The kernel file that a path means: for the TOML file of an exhibit the name that it reads as, else the path."""
+    return path.with_suffix(_ending_of(path)) if is_exhibit(path) else path
 
 
-def list_kernel_files(folder: Path) -> tuple[Path, ...]:
-    """Every `.cu` file below a folder, and the exhibits under the names that they read as."""
-    exhibits = (path.with_suffix(ENDING) for path in folder.rglob(f"*{SUFFIX}") if is_exhibit(path))
-    return tuple(sorted({*folder.rglob(f"*{ENDING}"), *exhibits}))
+def list_kernel_files(folder: Path, ending: str = ENDING) -> tuple[Path, ...]:
+    """Every file of this ending below a folder, and the exhibits that read as one."""
+    exhibits = (path.with_suffix(ending) for path in folder.rglob(f"*{SUFFIX}") if _ending_of(path) == ending)
+    return tuple(sorted({*folder.rglob(f"*{ending}"), *exhibits}))
 
 
 def read(path: Path) -> Exhibit:
@@ -125,21 +135,24 @@ def compose(exhibit: Exhibit) -> str:
                 f"{exhibit.path}: edit {number}: its old text occurs {plural(count, 'time')} in the base, not once"
             )
         text = text.replace(edit.old, edit.new)
-    if CLAIM_END in text:
-        text = text.replace(CLAIM_END, f"\n{broken_table(exhibit)}{CLAIM_END}", 1)
-    return header_of(exhibit) + text
+    mark = MARKS[exhibit.base.suffix]
+    claim_end = f"\n{mark} ///\n"
+    if claim_end in text:
+        text = text.replace(claim_end, f"\n{broken_table(exhibit, mark)}{claim_end}", 1)
+    return header_of(exhibit, mark) + text
 
 
-def header_of(exhibit: Exhibit) -> str:
+def header_of(exhibit: Exhibit, mark: str) -> str:
     """The first lines of the composed text: what it is a copy of, and what is wrong with it."""
     edits = "1 edit" if len(exhibit.edits) == 1 else f"{len(exhibit.edits)} edits"
     base = f"{exhibit.base.parent.name}/{exhibit.base.stem}"
     words = f"Wrong on purpose: {base} with {edits} ({exhibit.path.name}). {exhibit.why}"
-    return "".join(f"// {line}\n" for line in textwrap.wrap(words, WIDTH)) + "//\n"
+    return "".join(f"{mark} {line}\n" for line in textwrap.wrap(words, WIDTH)) + f"{mark}\n"
 
 
-def broken_table(exhibit: Exhibit) -> str:
+def broken_table(exhibit: Exhibit, mark: str) -> str:
     """The table of a claim that says that the kernel is wrong on purpose."""
-    severity = [f"// severity = {json.dumps(exhibit.severity)}"] if exhibit.severity else []
-    why = f"// why = {json.dumps(exhibit.why, ensure_ascii=False)}"
-    return "\n".join(["//", "// [broken]", f"// kind = {json.dumps(exhibit.kinds[0])}", *severity, why])
+    severity = [f"severity = {json.dumps(exhibit.severity)}"] if exhibit.severity else []
+    why = f"why = {json.dumps(exhibit.why, ensure_ascii=False)}"
+    lines = ["[broken]", f"kind = {json.dumps(exhibit.kinds[0])}", *severity, why]
+    return "\n".join([mark, *(f"{mark} {line}" for line in lines)])

@@ -7,7 +7,7 @@ from paths import DATA
 
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.claims.language.front_matter import text_of
-from kfuzz.common.text.exhibits import compose, is_exhibit, list_kernel_files, read
+from kfuzz.common.text.exhibits import compose, description_of, is_exhibit, list_kernel_files, read
 from kfuzz.devices import ClaimError
 from kfuzz.ui.targets.changed import included_files
 from kfuzz.ui.targets.project import files_below
@@ -67,6 +67,22 @@ def test_a_file_and_a_folder_name_exhibits(exhibit: Path) -> None:
         == {kernel, exhibit.parent / "right.cu"}
     )
     assert list_kernel_files(exhibit.parent) == (exhibit.parent / "right.cu", kernel)
+
+
+def test_an_exhibit_of_a_python_file_reads_as_one(tmp_path: Path) -> None:
+    right, path = tmp_path / "right.py", tmp_path / "twice.toml"
+    right.write_text('# /// kernel\n# op = "row_sum"\n# ///\ndef f(x):\n    return x.sum(-1)\n', encoding="utf-8")
+    path.write_text(EXHIBIT.replace("right.cu", "right.py").replace("sum += ", "return "), encoding="utf-8")
+    kernel = load(path)
+    assert (kernel.name, kernel.path) == ("twice", tmp_path / "twice.py")
+    assert kernel.broken
+    assert (kernel.broken.kind, kernel.broken.why) == ("numeric", "The sum is taken twice.")
+    assert text_of(kernel.path).startswith("# Wrong on purpose: ")
+    assert text_of(kernel.path).endswith("def f(x):\n    return 2 * x.sum(-1)\n")
+    assert set(find(str(tmp_path))) == {kernel.path, right}
+    assert list_kernel_files(tmp_path, ".py") == (right, kernel.path)
+    assert list_kernel_files(tmp_path) == ()
+    assert description_of(tmp_path / "twice.cu") is None
 
 
 def test_a_change_of_the_base_is_a_change_of_the_exhibit(exhibit: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from forked import run_forked
 from paths import DATA
+from wrong_twins import list_callables
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import Trial, run_trial
@@ -20,8 +21,9 @@ from kfuzz.devices import ClaimError, MissingError, Probe, Refusal, UnsupportedE
 from kfuzz.devices.python.device import PythonDevice
 
 EXHIBITS = DATA / "callables"
-WRONG = sorted(path.stem for path in EXHIBITS.glob("wrong_*.py"))
-RIGHT = sorted(path.stem for path in EXHIBITS.glob("*.py") if not path.stem.startswith("wrong_"))
+NAMES = [path.stem for path in list_callables(EXHIBITS)]
+WRONG = [name for name in NAMES if name.startswith("wrong_")]
+RIGHT = [name for name in NAMES if not name.startswith("wrong_")]
 TRIALS = 24
 
 
@@ -196,7 +198,10 @@ def test_a_callable_in_a_module_is_fuzzed_replayed_made_smaller_and_reproduced(t
 
 
 EVERY = sorted(
-    path.relative_to(EXHIBITS).as_posix() for path in EXHIBITS.glob("*/*.py") if path.parent.name != "narrow"
+    path.relative_to(EXHIBITS).as_posix()
+    for folder in EXHIBITS.iterdir()
+    if folder.is_dir() and folder.name != "narrow"
+    for path in list_callables(folder)
 )
 """Those of narrow types have a test of their own: test_narrow_callables.py."""
 OF_LIBRARIES = [name for name in EVERY if not name.startswith("gpu/")]
