@@ -1,9 +1,9 @@
-"""`python -m kfuzz.oracle` runs the admission test of ops. It exits with 1 if a check fails."""
+"""`python -m kfuzz.oracle OP...` runs the admission test of ops. It exits with 1 if a check fails."""
 
 import argparse
 import sys
 
-from kfuzz.oracle.judging.find_op import find, op_names
+from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.oracle.proof.admission import admit
@@ -12,9 +12,9 @@ from kfuzz.oracle.proof.admission import admit
 def main() -> int:
     """Print each check of each op."""
     parser = argparse.ArgumentParser(prog="python -m kfuzz.oracle", description=__doc__)
-    parser.add_argument("ops", nargs="*", metavar="OP|FILE.py", help="default: every op of the oracle")
+    parser.add_argument("ops", nargs="+", metavar="OP|FILE.py", help="an op of the oracle, or a file with a formula")
     try:
-        ops = [find(name) for name in parser.parse_args().ops or op_names()]
+        ops = [find(name) for name in parser.parse_args().ops]
     except OracleError as error:
         parser.error(str(error))
     checks = []
