@@ -22,10 +22,11 @@ from kfuzz.oracle.bounds.question import enclose
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import F32, FORMATS
 from kfuzz.oracle.op.shapes import Places
-from kfuzz.oracle.proof.simulations import CLAIMED, FormulaTally, check, depth, formula_ops
+from kfuzz.oracle.proof.simulations import CLAIMED, FormulaTally, check, depth
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated, SumOrder
 from tests.oracle.selfcheck import independent, planted_formulas
 from tests.oracle.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS, PLANTED, PlantedShare
+from tests.oracle.selfcheck.tasks import formula_ops
 
 STORED = ("f32", "f16", "bf16", "f64")
 

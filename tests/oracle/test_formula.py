@@ -17,11 +17,12 @@ from kfuzz.oracle.bounds.question import enclose
 from kfuzz.oracle.judging.find_op import find, load
 from kfuzz.oracle.numbers.elements import BF16, F16, F32, FORMATS, Element, store, values
 from kfuzz.oracle.op.op import Op
-from kfuzz.oracle.proof.simulations import check, formula_ops
+from kfuzz.oracle.proof.simulations import check
 from kfuzz.oracle.systems.value import WORDS
 from kfuzz.ui.commands.group import main
 from kfuzz.ui.reports.ops_page import page
 from tests.oracle.selfcheck.independent import KERNELS
+from tests.oracle.selfcheck.tasks import formula_ops
 
 Numbers = NDArray[Any]
 RNG = np.random.default_rng(5)
