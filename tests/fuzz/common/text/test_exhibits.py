@@ -79,7 +79,7 @@ def test_an_exhibit_of_a_python_file_reads_as_one(tmp_path: Path) -> None:
     assert (kernel.broken.kind, kernel.broken.why) == ("numeric", "The sum is taken twice.")
     assert text_of(kernel.path).startswith("# Wrong on purpose: ")
     assert text_of(kernel.path).endswith("def f(x):\n    return 2 * x.sum(-1)\n")
-    assert set(find(str(tmp_path))) == {kernel.path, right}
+    assert set(find_files(str(tmp_path))) == {kernel.path, right}
     assert list_kernel_files(tmp_path, ".py") == (right, kernel.path)
     assert list_kernel_files(tmp_path) == ()
     assert description_of(tmp_path / "twice.cu") is None

@@ -326,8 +326,8 @@ def test_a_reason_that_says_too_little_is_refused(tmp_path: Path) -> None:
 
 def test_without_the_file_of_a_checkout_no_survivor_is_explained(tmp_path: Path) -> None:
     assert FILE_OF_REASONS.is_file()
-    assert reasons() == reasons(FILE_OF_REASONS) != ()
-    assert reasons(tmp_path / FILE_OF_REASONS.name) == ()
+    assert read_reasons() == read_reasons(FILE_OF_REASONS) != ()
+    assert read_reasons(tmp_path / FILE_OF_REASONS.name) == ()
     survivor = ScoreReport(FEW, {}, {"0": made_up()})
     (line,) = (line for line in score_lines(survivor, ()) if line.startswith("survived"))
     assert line.startswith("survived, unexplained: ")
