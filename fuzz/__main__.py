@@ -11,8 +11,8 @@ import sys
 from types import FrameType
 
 from kfuzz.common.exit_codes import COULD_NOT, INTERRUPTED
-from kfuzz.devices.worker.malloc import keep_freed_memory
-from kfuzz.devices.worker.numpy_threads import use_one_thread
+from kfuzz.common.malloc import keep_freed_memory
+from kfuzz.common.numpy_threads import use_one_thread
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

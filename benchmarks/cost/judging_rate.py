@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measurement import Figures, Record
-from kfuzz.devices.worker.malloc import keep_freed_memory
-from kfuzz.devices.worker.numpy_threads import use_one_thread
+from kfuzz.common.malloc import keep_freed_memory
+from kfuzz.common.numpy_threads import use_one_thread
 from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.judging.judge import enclose_answers, judge

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kfuzz.devices.worker.malloc import keep_freed_memory
+from kfuzz.common.malloc import keep_freed_memory
 from kfuzz.oracle import judge
 
 

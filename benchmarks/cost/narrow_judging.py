@@ -18,11 +18,11 @@ import numpy as np
 from benchmarks.measurement import Figures
 from kfuzz.cases.plans.plan import input_shapes
 from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.common.malloc import keep_freed_memory
+from kfuzz.common.numpy_threads import use_one_thread
 from kfuzz.devices import Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.runners import LAUNCHER
-from kfuzz.devices.worker.malloc import keep_freed_memory
-from kfuzz.devices.worker.numpy_threads import use_one_thread
 from kfuzz.oracle.judging.judge import judge
 
 SIZES = {1: 1 << 20, 2: 1 << 10, 3: 256}

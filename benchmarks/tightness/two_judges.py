@@ -31,8 +31,8 @@ from kfuzz.cases.plans.counting import elements
 from kfuzz.cases.plans.plan import Attempt, plan, plan_at
 from kfuzz.cases.plans.sizes import row_axis
 from kfuzz.claims.kernel import Kernel, correct_kernel_files, load
-from kfuzz.devices.worker.malloc import keep_freed_memory
-from kfuzz.devices.worker.numpy_threads import use_one_thread
+from kfuzz.common.malloc import keep_freed_memory
+from kfuzz.common.numpy_threads import use_one_thread
 from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import BY_DTYPE, F32, F64, Element, store, values

@@ -14,9 +14,9 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
+from kfuzz.common.malloc import keep_freed_memory
+from kfuzz.common.numpy_threads import lift_limit, use_one_thread
 from kfuzz.devices import ClaimError, Device, DeviceError, wrap_unexpected
-from kfuzz.devices.worker.malloc import keep_freed_memory
-from kfuzz.devices.worker.numpy_threads import lift_limit, use_one_thread
 
 TERMINAL = (signal.SIGINT, signal.SIGHUP)
 """The signals that a terminal sends to every process that was started from it."""

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kfuzz.devices.worker.numpy_threads import use_one_thread
+from kfuzz.common.numpy_threads import use_one_thread
 
 IMPORTED = (
     "pytest",

@@ -20,7 +20,7 @@ Placed = tuple[Path, str | None]
 
 
 @dataclass(frozen=True)
-class Names:
+class FormatNames:
     """Names that a format gives to the functions and classes of a Python file.
 
     `entries`: the function of a submission, each with its place among those of all formats, should a file have several.
@@ -43,7 +43,7 @@ class Format:
     title: str
     rank: int = 0
     """Where several formats recognise something, the one with the lowest rank counts."""
-    names: Names = field(default_factory=Names)
+    names: FormatNames = field(default_factory=FormatNames)
     recognises: Callable[[Path, str], bool] = lambda _, __: False
     """Whether a file with this text is a submission."""
     unpack: Callable[[Path], Path] | None = None

@@ -1,7 +1,7 @@
 """Hides kfuzz from a callable's code while it runs: in `sys.modules`, in `sys.argv` and in the frames of its stack.
 
 A file that looks for a test harness, and does honest work only there, then does what it does for its users.
-kfuzz.devices.worker.unnamed_process hides the names of files and the command line. This is not a wall: a file that
+kfuzz.common.unnamed_process hides the names of files and the command line. This is not a wall: a file that
 looks at all objects in memory, at other processes or at the packages that are installed still finds kfuzz.
 """
 

@@ -29,10 +29,10 @@ from pathlib import Path
 from typing import IO
 
 from kfuzz.common.errors import DeviceError
+from kfuzz.common.numpy_threads import use_one_thread
+from kfuzz.common.unnamed_process import START
 from kfuzz.devices import cache
 from kfuzz.devices.worker import worker
-from kfuzz.devices.worker.numpy_threads import use_one_thread
-from kfuzz.devices.worker.unnamed_process import START
 from kfuzz.devices.worker.worker import CommandProcess, Started, environment, start_command
 
 NUMBER = struct.Struct("<q")

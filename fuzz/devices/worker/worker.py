@@ -28,6 +28,7 @@ from math import inf
 from pathlib import Path
 from typing import IO, Literal, Protocol, runtime_checkable
 
+from kfuzz.common.unnamed_process import START
 from kfuzz.devices import (
     ClaimError,
     DeviceError,
@@ -46,7 +47,6 @@ from kfuzz.devices import (
 )
 from kfuzz.devices.worker import processes
 from kfuzz.devices.worker.pipes import PIPE_BYTES, Incoming, pack_message, read_message, write
-from kfuzz.devices.worker.unnamed_process import START
 from kfuzz.kinds import Kind
 
 NOWHERE = Path()

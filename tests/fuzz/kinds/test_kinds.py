@@ -19,10 +19,10 @@ from kfuzz.ui.reports.listing import read_folder
 
 OTHER_WORDS = {"", *recipe.KINDS, *ELEMENTS} - KINDS.keys()
 """Kinds of other things: the base of a recipe, a kept answer, an array."""
-REPORTERS = {"cpu": "cpu", "programs": "cpu", "gpu": "gpu", "callables": "callables", "trials": "oracle"}
+REPORTERS = {"devices/cpu": "cpu", "devices/gpu": "gpu", "devices/python": "callables", "campaign/trials": "oracle"}
 """The reporter on whose behalf each room makes findings."""
-SHARED = {"devices", "properties"}
-"""Rooms that make findings on behalf of all devices."""
+SHARED = ("devices", "campaign/properties")
+"""Where findings are made on behalf of all devices, apart from those rooms."""
 FILES = [*sorted(ROOT.glob("fuzz/**/*.py")), *sorted(ROOT.glob("benchmarks/**/*.py"))]
 
 
@@ -153,15 +153,26 @@ def test_a_kind_without_a_file_is_noticed_wherever_it_is_written(text: str) -> N
     assert set(kinds_in(ast.parse(text), takers_of([ast.parse(TYPES)]))) == {"rase"}
 
 
+def room_of(path: Path) -> str:
+    """The storey of a file and its room in it."""
+    return "/".join(path.relative_to(ROOT).parts[1:3])
+
+
 @pytest.mark.slow
 def test_a_kind_is_reported_by_the_devices_that_its_file_names(in_code: dict[Path, set[str]]) -> None:
     made: dict[str, set[str]] = {device: set() for device in REPORTERS.values()}
     for path, kinds in in_code.items():
-        if device := REPORTERS.get(path.relative_to(ROOT).parts[1]):
+        if device := REPORTERS.get(room_of(path)):
             made[device] |= kinds
     made["cpu"] |= {one.kind for one in SIGHTS}
     made["oracle"] |= set(get_args(verdict.AnswerKind)) - {""}
-    shared = set[str]().union(*(kinds for path, kinds in in_code.items() if path.relative_to(ROOT).parts[1] in SHARED))
+    shared = set[str]().union(
+        *(
+            kinds
+            for path, kinds in in_code.items()
+            if room_of(path).startswith(SHARED) and room_of(path) not in REPORTERS
+        )
+    )
     for kind in KINDS.values():
         reporters = {device for device, kinds in made.items() if kind.name in kinds}
         assert set(kind.devices) <= reporters or kind.name in shared, kind.name

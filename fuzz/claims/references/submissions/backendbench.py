@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kfuzz.claims.language.kernel_file import file_has_claim
 from kfuzz.claims.language.python_text import read_text
-from kfuzz.claims.references.format import Format, Names, Placed
+from kfuzz.claims.references.format import Format, FormatNames, Placed
 from kfuzz.devices import cache
 
 PATTERN, MARK = "*_implementation*.py", "_implementation"
@@ -72,7 +72,7 @@ def write_operation(name: str) -> Path:
 
 FORMAT = Format(
     title="BackendBench",
-    names=Names(ending=ENDING),
+    names=FormatNames(ending=ENDING),
     recognises=recognises,
     solves=solves,
     named=OPERATION,

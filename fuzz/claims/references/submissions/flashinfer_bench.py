@@ -6,7 +6,7 @@ Knows JSON and files.
 from pathlib import Path
 
 from kfuzz.claims.language.reference import Reference
-from kfuzz.claims.references.format import Format, Names
+from kfuzz.claims.references.format import Format, FormatNames
 from kfuzz.claims.references.solutions import is_unpacked_by, unpack
 
 TITLE = "flashinfer-bench"
@@ -28,7 +28,7 @@ def poses(reference: Reference) -> bool:
 FORMAT = Format(
     title=TITLE,
     rank=3,  # any other format in JSON is asked first
-    names=Names(entries={"run": 4}),
+    names=FormatNames(entries={"run": 4}),
     recognises=recognises,
     unpack=unpack_solution,
     poses=poses,

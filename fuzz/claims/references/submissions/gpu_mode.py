@@ -18,7 +18,7 @@ from kfuzz.claims.language.keys import WrittenClaim
 from kfuzz.claims.language.python_text import read_text
 from kfuzz.claims.language.reference import Reference
 from kfuzz.claims.language.roles import roles_of
-from kfuzz.claims.references.format import Format, Names, TracerAnswer
+from kfuzz.claims.references.format import Format, FormatNames, TracerAnswer
 from kfuzz.claims.references.trace_answer import home_in, names_in_trace
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import F32, F64
@@ -132,7 +132,7 @@ def why_not_cuda(answer: TracerAnswer) -> str:
 FORMAT = Format(
     title="GPU MODE",
     rank=2,  # `--reference` explains KernelBench's problems first
-    names=Names(entries={ENTRY: 3}, references={REFERENCE: 1}, helpers=(INPUTS, TEST, REFERENCE)),
+    names=FormatNames(entries={ENTRY: 3}, references={REFERENCE: 1}, helpers=(INPUTS, TEST, REFERENCE)),
     recognises=recognises,
     poses=poses,
     beside=files_beside,

@@ -12,7 +12,7 @@ from kfuzz.claims.language.front_matter import FrontMatter
 from kfuzz.claims.language.keys import WrittenClaim
 from kfuzz.claims.language.python_text import read_text
 from kfuzz.claims.language.reference import Reference
-from kfuzz.claims.references.format import Format, Names, TracerAnswer
+from kfuzz.claims.references.format import Format, FormatNames, TracerAnswer
 
 SUBMISSION, PROBLEM = "ModelNew", "Model"
 INPUTS, INIT = "get_inputs", "get_init_inputs"
@@ -39,7 +39,9 @@ def complete(front: FrontMatter, claim: WrittenClaim, answer: TracerAnswer) -> W
 FORMAT = Format(
     title="KernelBench",
     rank=1,  # a task of robust-kbench has a Model, too
-    names=Names(entries={SUBMISSION: 1, PROBLEM: 5}, references={PROBLEM: 2}, helpers=(INPUTS, INIT), objects=PROBLEM),
+    names=FormatNames(
+        entries={SUBMISSION: 1, PROBLEM: 5}, references={PROBLEM: 2}, helpers=(INPUTS, INIT), objects=PROBLEM
+    ),
     recognises=recognises,
     poses=poses,
     complete=complete,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kfuzz.claims.language.reference import Reference
-from kfuzz.claims.references.format import Format, Names
+from kfuzz.claims.references.format import Format, FormatNames
 
 PREFIX, CONFIG = "func_", "config_{}.json"
 """The beginning of a problem's name, and the file beside it with the arguments for its inputs."""
@@ -23,4 +23,4 @@ def poses(reference: Reference) -> bool:
     return reference.path.resolve().with_name(files_beside(reference.path)["config"]).is_file()
 
 
-FORMAT = Format(title="robust-kbench", names=Names(entries={"forward": 2}), beside=files_beside, poses=poses)
+FORMAT = Format(title="robust-kbench", names=FormatNames(entries={"forward": 2}), beside=files_beside, poses=poses)

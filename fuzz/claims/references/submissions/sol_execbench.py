@@ -6,7 +6,7 @@ A definition also says how inputs may be made, and which axes follow from others
 from pathlib import Path
 
 from kfuzz.claims.language.reference import Reference
-from kfuzz.claims.references.format import Format, Names
+from kfuzz.claims.references.format import Format, FormatNames
 from kfuzz.claims.references.solutions import definition_beside, is_unpacked_by, unpack
 
 TITLE = "SOL-ExecBench"
@@ -31,5 +31,5 @@ def poses(reference: Reference) -> bool:
 
 
 FORMAT = Format(
-    title=TITLE, names=Names(entries={"run": 4}), recognises=recognises, unpack=unpack_solution, poses=poses
+    title=TITLE, names=FormatNames(entries={"run": 4}), recognises=recognises, unpack=unpack_solution, poses=poses
 )

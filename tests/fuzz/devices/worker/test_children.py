@@ -12,9 +12,9 @@ from textwrap import dedent
 import pytest
 
 from kfuzz.campaign.children import Child, OneByOne, end_all
+from kfuzz.common.numpy_threads import NAMES
 from kfuzz.devices import Device
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.devices.worker.numpy_threads import NAMES
 
 
 def at_work(_: Device, task: str) -> Iterator[int]:

@@ -9,7 +9,7 @@ PROGRAM = """
 import resource, sys
 import numpy as np
 if sys.argv[1] == "kept":
-    from kfuzz.devices.worker.malloc import keep_freed_memory
+    from kfuzz.common.malloc import keep_freed_memory
     keep_freed_memory()
 
 def row():

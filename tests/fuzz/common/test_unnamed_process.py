@@ -3,9 +3,9 @@
 That nothing of it is seen there shows the exhibit wrong_but_where_it_is_tested.
 """
 
-import kfuzz.devices.worker
-from kfuzz.devices.worker import unnamed_process
-from kfuzz.devices.worker.unnamed_process import UnnamedFinder, rename_code, start
+import kfuzz.common
+from kfuzz.common import unnamed_process
+from kfuzz.common.unnamed_process import UnnamedFinder, rename_code, start
 
 
 def test_code_within_code_is_renamed_too() -> None:
@@ -19,9 +19,9 @@ def test_code_within_code_is_renamed_too() -> None:
 def test_modules_of_kfuzz_alone_are_found_and_keep_their_lines() -> None:
     finder = UnnamedFinder()
     assert finder.find_spec("json.decoder", None) is None
-    found = finder.find_spec("kfuzz.devices.worker.unnamed_process", kfuzz.devices.worker.__path__)
+    found = finder.find_spec("kfuzz.common.unnamed_process", kfuzz.common.__path__)
     assert found is not None
     assert isinstance(found.loader, unnamed_process.UnnamedLoader)
-    code = found.loader.get_code("kfuzz.devices.worker.unnamed_process")
+    code = found.loader.get_code("kfuzz.common.unnamed_process")
     assert code is not None
-    assert (code.co_filename, found.origin) == ("<devices/worker/unnamed_process.py>", unnamed_process.__file__)
+    assert (code.co_filename, found.origin) == ("<common/unnamed_process.py>", unnamed_process.__file__)
