@@ -11,6 +11,8 @@ enum AtomicTraits : uint32_t {
   atomic_acquires = 8,   // at once, not at the next fence
   atomic_releases = 16,  // everything before it, not only what came before the last fence
   atomic_swaps = 32,     // compares memory with the value that its caller expected
+  atomic_acquires_by_habit = 64,  // at once, unless its thread polls by it
+  atomic_keeps = 128,    // leaves the value that it found
 };
 
 }  // namespace cuda_on_cpu

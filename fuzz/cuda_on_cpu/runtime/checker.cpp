@@ -160,8 +160,11 @@ void check_against_write(const Cell &cell, uintptr_t word, const Seen &s, uint32
   if (conflict == Conflict::none) return;
   Meeting met = {s.address, s.bytes, s.pc, s.traits, s.writes, cell.write, true};
   if (cell.write.is_bulk()) return tell_at_once(Kind::copy_in_flight, met);
+  if (is_ordered_by_chain(cell.write, block.current)) return hold_race_of_chain(met);
   if (conflict == Conflict::relaxed)
     hold_volatile_race(met);
+  else if (is_ordered_by_poll(cell.write, block.current))
+    hold_race_after_poll(met);
   else if (!s.writes && s.is_plain() && cell.write.is_atomic())
     hold_guessed_read(met);
   else
@@ -174,8 +177,11 @@ void check_against_reader(const Trace &reader, const Seen &s, uint32_t mask, boo
   if (conflict == Conflict::none || is_read_before_start(reader.when)) return;
   Meeting met = {s.address, s.bytes, s.pc, s.traits, s.writes, reader, false};
   if (reader.is_bulk()) return tell_at_once(is_product(kind_of_flight(reader.when)) ? Kind::product_in_flight : Kind::copy_in_flight, met);
+  if (is_ordered_by_chain(reader, block.current)) return hold_race_of_chain(met);
   if (conflict == Conflict::relaxed)
     hold_volatile_race(met);
+  else if (is_ordered_by_poll(reader, block.current))
+    hold_race_after_poll(met);
   else if (may_be_guess(s, reader))
     hold_atomic_after_guess(met);
   else
@@ -483,7 +489,7 @@ static void order_strongly(uintptr_t address, const Strength &s) {
 }
 
 void checker_publishes(uintptr_t address) {
-  order_strong(block.current, address, {scope_at(address, Scope::device), true, true, true, true});
+  order_strong(block.current, address, {scope_at(address, Scope::device), true, true, true, true, false});
 }
 
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc) {
@@ -494,7 +500,7 @@ void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t 
   if (volatile_access && !is_on_stacks(address)) {
     if (!writes) checker.strong_read = address;
     if (!writes && is_polling(s)) poll();
-    order_strongly(address, {scope_at(address, Scope::device), !writes, writes, false, false});
+    order_strongly(address, {scope_at(address, Scope::device), !writes, writes, false, false, false});
   }
   check(s);
 }
@@ -508,9 +514,13 @@ void checker_atomic(uintptr_t address, uint32_t bytes, uint32_t what, uintptr_t 
   checker.last_pc = pc;
   Strength as = {what & atomic_of_block && !(run->assume & scopes_reach) ? Scope::block : Scope::device, (what & atomic_reads) != 0,
                  (what & atomic_writes) != 0, (what & atomic_acquires) != 0 || run->assume & atomics_acquire,
-                 (what & atomic_releases) != 0 || run->assume & atomics_release};
+                 (what & atomic_releases) != 0 || run->assume & atomics_release, false};
   uint32_t traits = is_atomic | (as.scope == Scope::block ? is_of_block_scope : 0u);
   Seen s = {address, bytes, as.reads, as.writes, traits, pc - memory_map.library_start};
+  if (what & atomic_acquires_by_habit) {
+    as.polls = what & atomic_keeps && is_polling(s);
+    as.acquires |= !as.polls;
+  }
   if (as.reads) checker.strong_read = address;
   as.scope = scope_at(address, as.scope);
   order_strongly(address, as);

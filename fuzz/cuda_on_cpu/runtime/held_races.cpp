@@ -114,6 +114,7 @@ void tell(Kind kind, const Held &h) {
   f->other_work = has_work() ? other.what : Work::kernel;
   f->other_launched = other.launched;
   f->other_block_known = is_block_known(m.before.when);
+  if (const uint32_t *never_waits = unwaited_by(m.before.when)) f->detail = *never_waits;
 }
 
 bool is_guess_place(uintptr_t pc) {
@@ -174,6 +175,12 @@ bool is_held(const Meeting &m, int guesser) {
 }  // namespace
 
 void hold_race(const Meeting &m) { hold(m, Kind::race, no_thread, false); }
+
+void hold_race_of_chain(const Meeting &m) {
+  if (!is_held(m, no_thread)) hold(m, Kind::race_of_chain, no_thread, false);
+}
+
+void hold_race_after_poll(const Meeting &m) { hold(m, Kind::race_after_poll, no_thread, false); }
 
 void hold_volatile_race(const Meeting &m) {
   bool until_end = m.writes && m.before_writes && races.count_until_end < capacity_until_end;

@@ -21,6 +21,8 @@ struct Meeting {
 };
 
 void hold_race(const Meeting &meeting);
+void hold_race_of_chain(const Meeting &met);  // with an earlier launch, for which one between the two has not waited
+void hold_race_after_poll(const Meeting &met);  // ordered if an update that polls acquires
 void hold_volatile_race(const Meeting &meeting);  // both by atomics or volatile
 void hold_guessed_read(const Meeting &meeting);   // a plain read of what an atomic has written
 void hold_atomic_after_guess(const Meeting &meeting);

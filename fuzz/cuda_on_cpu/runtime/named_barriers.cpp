@@ -16,7 +16,7 @@ uintptr_t place_of(uint32_t number) { return 8 * (1 + number); }
 
 void tell(uint32_t number, bool releases) {
   if (!run->check) return;
-  order_strong(block.current, place_of(number), {Scope::block, !releases, releases, !releases, releases});
+  order_strong(block.current, place_of(number), {Scope::block, !releases, releases, !releases, releases, false});
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ uint32_t warp_of(int thread) { return max_threads + static_cast<uint32_t>(thread
 
 void forget_what_is_known(BlockOrdering &own) {
   own.track = ordering.track;
-  own.known_to_all = own.fenced_by_all = nothing;
+  own.known_to_all = own.fenced_by_all = own.polled_by_all = nothing;
   if (own.keeps_knowledge) memset(own.thread, 0, sizeof own.thread);
   own.uses_fences = own.keeps_knowledge = false;
 }
@@ -172,6 +172,7 @@ static bool knows_grids_before(int t) {
 void order_wait_for_grids(int t) {
   if (!has_begun_early()) return;
   BlockOrdering &own = *ordering.own;
+  note_wait();
   make_room();
   own.keeps_knowledge = true;
   own.thread[t].known = with(own.thread[t].known, grids_before, tick());
@@ -196,10 +197,18 @@ bool is_flight_known(uint32_t moment, int t) {
   return known_until(ordering.own->known_to_all, key) > moment || known_until(ordering.own->thread[t].known, key) > moment;
 }
 
+static bool is_before_wait(uint32_t when, int current) {
+  return has_begun_early() && !is_of_this_work(when) && knows_grids_before(current) && is_done_before_wait(when);
+}
+
+const uint32_t *is_ordered_by_chain(const Trace &before, int current) {
+  return is_before_wait(before.when, current) ? unwaited_by(before.when) : nullptr;
+}
+
 bool is_ordered(const Trace &before, int current) {
   uint32_t when = before.when;
   if (when < ordering.all_before || (!is_of_this_work(when) && is_done_before(when))) return true;
-  if (has_begun_early() && !is_of_this_work(when) && knows_grids_before(current) && is_done_before_wait(when)) return true;
+  if (is_before_wait(when, current) && !unwaited_by(when)) return true;
   if (!is_block_known(when)) return false;
   const BlockOrdering &own = *ordering.own;
   const Shift &shift = shift_at(when);
@@ -214,6 +223,15 @@ bool is_ordered(const Trace &before, int current) {
       return true;
   }
   return knows(own.known_to_all, shift.number, other, when) || knows(own.thread[current].known, shift.number, other, when);
+}
+
+bool is_ordered_by_poll(const Trace &before, int current) {
+  const BlockOrdering &own = *ordering.own;
+  Knowledge polled = own.thread[current].polled;
+  if (before.is_bulk() || !(polled || own.polled_by_all) || !is_block_known(before.when)) return false;
+  uint32_t number = shift_at(before.when).number;
+  int other = static_cast<int>(before.thread());
+  return knows(polled, number, other, before.when) || knows(own.polled_by_all, number, other, before.when);
 }
 
 bool is_of_this_block(uint32_t when) {
@@ -299,8 +317,9 @@ void order_barrier() {
   make_room();
   own.known_to_all = of_all_threads(of_all_threads(own.known_to_all, &ThreadOrdering::known), &ThreadOrdering::pending_in_block);
   own.fenced_by_all = of_all_threads(own.fenced_by_all, &ThreadOrdering::fenced);
+  own.polled_by_all = of_all_threads(own.polled_by_all, &ThreadOrdering::polled);
   for (int t = 0; t < block.size; t++) {
-    own.thread[t].known = own.thread[t].pending_in_block = nothing;
+    own.thread[t].known = own.thread[t].pending_in_block = own.thread[t].polled = nothing;
     own.thread[t].fenced = own.thread[t].fenced_in_block = nothing;
   }
 }
@@ -418,13 +437,14 @@ void order_warp(int first_thread, uint32_t lanes, uint32_t all_lanes) {
   own.warp_synced[warp] = now;
   if (own.keeps_knowledge) {
     make_room();
-    Knowledge known = nothing, fenced = nothing, fenced_in_block = nothing;
+    Knowledge known = nothing, fenced = nothing, fenced_in_block = nothing, polled = nothing;
     for (int l = 0; l < warp_lanes; l++) {
       const ThreadOrdering &other = own.thread[first_thread + l];
       if (!(lanes >> l & 1)) continue;
       known = joined(known, joined(other.known, other.pending_in_block));
       fenced = joined(fenced, other.fenced);
       fenced_in_block = joined(fenced_in_block, other.fenced_in_block);
+      polled = joined(polled, other.polled);
     }
     for (int l = 0; l < warp_lanes; l++) {
       ThreadOrdering &other = own.thread[first_thread + l];
@@ -432,6 +452,7 @@ void order_warp(int first_thread, uint32_t lanes, uint32_t all_lanes) {
       other.known = known;
       other.fenced = fenced;  // as at a barrier of the block: one lane may pass on what others have fenced
       other.fenced_in_block = fenced_in_block;
+      other.polled = polled;
     }
   }
   if (lanes == all_lanes) {
@@ -456,7 +477,7 @@ void order_fence(int t, Scope scope) {
   make_room();
   own.uses_fences = own.keeps_knowledge = true;
   me.known = joined(me.known, me.pending_in_block);
-  if (scope == Scope::device) me.known = joined(me.known, me.pending);
+  if (scope == Scope::device) me.known = joined(joined(me.known, me.pending), joined(me.polled, own.polled_by_all));
   me.fenced_in_block = all_known(t);
   if (scope == Scope::device) me.fenced = me.fenced_in_block;
 }
@@ -475,6 +496,7 @@ void order_strong(int t, uintptr_t address, const Strength &s) {
       me.known = joined(me.known, got);
     else
       me.pending_in_block = joined(me.pending_in_block, in_block), me.pending = joined(me.pending, got);
+    if (s.polls && !s.acquires) me.polled = joined(me.polled, got);
   }
   if (!s.writes) return;
   Knowledge in_block = s.releases ? all_known(t) : joined(me.fenced_in_block, own.fenced_by_all);

@@ -25,12 +25,14 @@ struct Strength {
   bool reads, writes;
   bool acquires;      // at once; otherwise at the thread's next fence
   bool releases;      // all that its thread has done; otherwise what came before the thread's last fence
+  bool polls;         // by an update that leaves memory as it is, again and again
 };
 
 // For each thread, if fences and atomics are used at all.
 struct ThreadOrdering {
   Knowledge known;
   Knowledge pending, pending_in_block;    // read by relaxed accesses, known from the next fence on
+  Knowledge polled;                       // of what is pending: read by updates that poll
   Knowledge fenced, fenced_in_block;      // what the last fence of the device, or of any scope, has prepared for publishing
 };
 
@@ -44,6 +46,7 @@ struct BlockOrdering {
   bool keeps_knowledge;     // some thread's ordering is not all zero
   Knowledge known_to_all;   // as spread by barriers
   Knowledge fenced_by_all;
+  Knowledge polled_by_all;
   uint32_t partial_warps;   // one bit a warp: some lanes have synchronised without all the others
   uint32_t warp_start[max_warps];  // the last __syncwarp of all of its lanes, or step that they took together
   uint32_t warp_synced[max_warps];  // the last __syncwarp of any lanes
@@ -78,6 +81,13 @@ static inline bool is_plainly_ordered(const Trace &before, uint32_t me, uint32_t
 
 // Whether the access in `before` is ordered before one that the current thread makes now.
 bool is_ordered(const Trace &before, int current);
+
+// Of an access that is_ordered does not know of: the launch (work.h) that never waited, if it is ordered before mine as far as
+// its end says so, or null.
+const uint32_t *is_ordered_by_chain(const Trace &before, int current);
+
+// Of such an access: whether it is ordered before mine if an update that polls acquires, without a fence after it.
+bool is_ordered_by_poll(const Trace &before, int current);
 
 bool is_of_this_block(uint32_t when);
 bool is_of_this_work(uint32_t when);

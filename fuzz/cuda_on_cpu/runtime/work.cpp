@@ -12,6 +12,12 @@ namespace {
 
 constexpr uint32_t most_pieces = 1 << 20;
 
+// Between two moments of one timeline.
+struct Range {
+  uint32_t from, until;
+  uint32_t launched;  // which launch has not waited for what lies in it
+};
+
 struct Timelines {
   Done done_before[most_timelines];    // what the next work on a timeline knows of
   uint32_t last[most_timelines];       // the end of its last work
@@ -21,7 +27,10 @@ struct Timelines {
   uint32_t graph_of[most_timelines];
   bool is_kernel_last[most_timelines];
   Beginning at_start[most_timelines], at_trigger[most_timelines];  // of the last kernel, where the last work is one
+  Range unwaited[most_timelines];  // what may not be over with the last kernel, since that never waited for it
   Done after_wait;           // what the current kernel waits for
+  Range unwaited_now;        // except for this, as far as PTX says
+  bool has_waited;           // a thread of it has waited
   bool is_early;             // it may have begun before that was done
   bool has_triggered;        // a block of it has triggered
   bool triggers_after_wait;  // a block of it has triggered, or ended, when it knew that the wait was over
@@ -42,10 +51,11 @@ void begin_timeline(Timelines &all, Timeline t) {
   all.done_before[t] = {};
   all.last[t] = all.open_from[t] = all.users[t] = all.graph_of[t] = 0;
   all.waits_for_legacy[t] = all.is_kernel_last[t] = false;
+  all.unwaited[t] = {};
 }
 
 // Clears only the timelines that exist: most runs have only the host's and the default streams.
-Timelines::Timelines() : is_early(false), has_triggered(false), triggers_after_wait(false), piece_count(0), now_at{}, known(nullptr) {
+Timelines::Timelines() : unwaited_now{}, has_waited(false), is_early(false), has_triggered(false), triggers_after_wait(false), piece_count(0), now_at{}, known(nullptr) {
   while (timeline_count < first_stream) begin_timeline(*this, timeline_count++);
   users[of_host] = users[legacy_stream] = users[per_thread_stream] = 1;
   waits_for_legacy[per_thread_stream] = true;
@@ -114,7 +124,8 @@ void learn_what_is_before(Timeline timeline) {
 void begin_kernel(Timeline timeline, bool may_begin_early) {
   work.after_wait = work.done_before[timeline];
   work.is_early = may_begin_early && work.is_kernel_last[timeline];
-  work.has_triggered = work.triggers_after_wait = false;
+  work.has_triggered = work.triggers_after_wait = work.has_waited = false;
+  work.unwaited_now = work.is_early ? work.unwaited[timeline] : Range{};
   Beginning &start = work.at_start[timeline];
   if (work.is_early) {
     start = work.at_trigger[timeline];
@@ -125,7 +136,17 @@ void begin_kernel(Timeline timeline, bool may_begin_early) {
   }
 }
 
+// A kernel that never waits may be over before those before it, except for what was over when it began.
+Range unwaited_after_kernel(Timeline timeline) {
+  if (!work.is_early) return {};
+  Range left = work.has_waited ? work.unwaited_now : Range{0, work.now_at.from, work.now_at.launched};
+  uint32_t over = work.at_start[timeline].done.until[timeline];
+  if (left.from < over) left.from = over;
+  return left;
+}
+
 void end_kernel(Timeline timeline) {
+  work.unwaited[timeline] = unwaited_after_kernel(timeline);
   Beginning &trigger = work.at_trigger[timeline] = work.at_start[timeline];
   if (work.triggers_after_wait) join(trigger, {work.after_wait, work.after_wait});
   if (!work.has_triggered) trigger.reads.until[timeline] = work.last[timeline];  // all of its blocks have ended then
@@ -243,10 +264,18 @@ bool is_done_before_wait(uint32_t when) {
   return work.is_early && piece && when < work.after_wait.until[piece->timeline];
 }
 
+const uint32_t *unwaited_by(uint32_t when) {
+  const Piece *piece = find_piece(when);
+  bool is_in = piece && piece->timeline == work.now_at.timeline && piece->graph == work.now_at.graph;
+  return is_in && when >= work.unwaited_now.from && when < work.unwaited_now.until ? &work.unwaited_now.launched : nullptr;
+}
+
 bool is_read_before_start(uint32_t when) {
   const Piece *piece = find_piece(when);
   return work.is_early && piece && when < work.at_start[work.now_at.timeline].reads.until[piece->timeline];
 }
+
+void note_wait() { work.has_waited = true; }
 
 void note_trigger(bool is_explicit, bool has_waited) {
   work.has_triggered |= is_explicit;

@@ -11,7 +11,8 @@
 // A kernel with programmatic stream serialization may begin early: when every block of the kernel before it has triggered
 // (cudaTriggerProgrammaticLaunchCompletion) or ended. Before its first instruction comes only what came before the first
 // instruction of that kernel and, if a block triggered or ended after a thread of it had waited, what that kernel waited
-// for. Everything else comes before what a thread does after cudaGridDependencySynchronize.
+// for. Everything else comes before what a thread does after cudaGridDependencySynchronize; but what the kernel before has
+// never waited for does so on GPUs alone, not by PTX (unwaited_by).
 #pragma once
 #include <cstdint>
 
@@ -75,6 +76,10 @@ bool is_done_before(uint32_t when);
 bool has_begun_early();
 bool is_done_before_wait(uint32_t when);
 bool is_read_before_start(uint32_t when);
+// The launch between the two that never waited for the work of that moment, if there is one: its end, for which the current
+// kernel waits, does not say that this work is over.
+const uint32_t *unwaited_by(uint32_t when);
+void note_wait();  // a thread of the running kernel has waited
 // A block of the running kernel triggers, or ends without that; `has_waited`: it knows that its kernel's wait is over.
 void note_trigger(bool is_explicit, bool has_waited);
 // If none was begun, as in a launch that no host starts, everything before it is done.

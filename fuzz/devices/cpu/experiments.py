@@ -34,6 +34,13 @@ PATIENCE = 3
 """How many times the time-out a run has that would otherwise be called a hang: on a core that two processes share, or
 that a hypervisor takes away, a second of processor time does half the work or less.
 """
+TRIED: dict[Doubt, str] = {
+    "schedule": "other orders of threads",
+    "poison": "other contents of uninitialised memory",
+    "lane": "other values of such a lane",
+    "late": "to let such a read see the value from before the write",
+}
+"""What an experiment changes."""
 LEAVES_TRACES = kinds_with("leaves-traces")
 READS_UNDEFINED = kinds_with("reads-undefined")
 
@@ -424,6 +431,8 @@ def _settle(trial: Examination, whole: list[CpuRun], sights: list[Sight]) -> lis
         causes = {"poison": _try_poisons(trial, [*whole[:2], *odd]), "schedule": _try_orders(trial, whole[0], odd)}
         if any(one.doubt == "lane" for one in sights):
             causes["lane"] = _try_lanes(trial, whole[:2])
+        if any(one.doubt == "late" for one in sights):
+            causes["late"] = _try_manners(trial, whole[0], [replace(whole[0].manner, late_writes=True)])
         if trial.flavour == "fast" and any(causes.values()):
             sights = _merge([*sights, *_find_culprits(trial, whole, causes)])
     findings = [_weigh(trial, one, causes) for one in sights if not (one.is_partial and not causes.get("poison"))]
@@ -456,12 +465,13 @@ def _weigh(trial: Examination, sight: Sight, causes: dict[Doubt, Finding | None]
     if sight.doubt == "schedule":
         shown = f"; {cause.message}" if cause else f" (kfuzz tried other orders of threads, and {none})"
         return replace(sight.finding, message=sight.finding.message + shown)
+    if cause and sight.doubt == "late":
+        return replace(sight.finding, severity="error", message=f"{sight.finding.message}; {cause.message}")
     if cause and cause.severity == "error":
         return replace(sight.finding, severity="error")
     if cause:
         return replace(sight.finding, message=f"{sight.finding.message} ({cause.message})")
-    what = "values of such a lane" if sight.doubt == "lane" else "contents of uninitialised memory"
-    note = f"(kfuzz tried other {what}, and {none})"
+    note = f"(kfuzz tried {TRIED[sight.doubt]}, and {none})"
     return replace(sight.finding, message=f"{sight.finding.message} {note}")
 
 
@@ -530,7 +540,12 @@ def _try_orders(trial: Examination, base: CpuRun, odd: list[CpuRun]) -> Finding 
         replace(one.manner, poison=same.poison, missing_lane=same.missing_lane, after_calls=same.after_calls)
         for one in odd
     ]
-    for manner in [*known, *_other_orders(trial, base.manner)]:
+    return _try_manners(trial, base, [*known, *_other_orders(trial, base.manner)])
+
+
+def _try_manners(trial: Examination, base: CpuRun, others: Iterable[Manner]) -> Finding | None:
+    """Repeat a run in other manners until its result changes."""
+    for manner in others:
         if trial.seconds <= 0:
             break
         other = trial.try_run(manner)

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from kfuzz.devices.cpu.toolchain import HOME
 from kfuzz.kinds import Kind, Severity
 
-Doubt = Literal["schedule", "poison", "lane"]
+Doubt = Literal["schedule", "poison", "lane", "late"]
 """What an experiment has to change to see whether the result depends on a sight."""
 COMMENT = re.compile(r"^\s*//.*", re.MULTILINE)
 

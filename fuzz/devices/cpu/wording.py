@@ -187,6 +187,11 @@ class Wording(Mapping[str, str]):
         return "and has executed no wgmma.fence" if self._raw.detail else "after it has written one of its sums"
 
     @property
+    def never_waits(self) -> str:
+        """The line of the launch between two others that never waits for the first of them."""
+        return describe_line(self._scene.library, self._scene.launches[self._raw.detail].line or 0)
+
+    @property
     def initialiser(self) -> str:
         """The thread that initialised an mbarrier."""
         return self._other_actor

@@ -8,7 +8,7 @@
 constexpr int n = 128;
 enum : unsigned {
   reads_early = 1, reads_older_early = 2, writes_early = 4, triggers_first = 8, waits = 16, one_waits = 32, meets = 64,
-  triggers_late = 128, by_ptx = 256, reads_weights_early = 512
+  triggers_late = 128, by_ptx = 256, reads_weights_early = 512, ignores_before = 1024
 };
 
 __device__ void wait_for_grids(unsigned does) {
@@ -37,8 +37,8 @@ __global__ void later(const int *before, const int *older, const int *weights, i
   if (does & waits || (does & one_waits && threadIdx.x == 0)) wait_for_grids(does);
   if (does & meets) __syncthreads();
   if (does & triggers_late) trigger(does);
-  sum += before[i];  //~ error: race if reads_late
-  made[i] = sum + older[i];
+  sum += (does & ignores_before ? weights : before)[i];  //~ error: race if reads_late
+  made[i] = sum + older[i];  //~ warning: race if reads_unwaited
 }
 
 struct Case {
@@ -53,6 +53,8 @@ const Case cases[] = {
     {"one_waits_and_all_meet", triggers_first, one_waits | meets, waits, ""},
     {"third_reads_the_first_after_the_second_waited", triggers_first, waits | triggers_late, waits | reads_older_early, ""},
     {"third_reads_the_first_and_the_second_never_triggers", triggers_first, waits, waits | reads_older_early, ""},
+    {"third_reads_the_first_and_the_second_only_waits", triggers_first, triggers_first | ignores_before | waits, waits, ""},
+    {"third_reads_the_first_by_a_full_launch", triggers_first, triggers_first | ignores_before, waits, "full third"},
     {"writes_what_an_ended_kernel_read", 0, waits | writes_early, waits, ""},
     {"no_wait_after_a_copy", triggers_first, 0, waits, "copy"},
     {"no_wait_after_an_event", triggers_first, 0, waits, "event"},
@@ -61,6 +63,7 @@ const Case cases[] = {
     {"never_waits", triggers_first, 0, waits, ""},
     {"never_waits_and_nothing_triggers", 0, 0, waits, ""},
     {"third_reads_the_first_before_the_second_waited", triggers_first, triggers_first | waits, waits | reads_older_early, ""},
+    {"third_reads_the_first_that_the_second_never_waits_for", triggers_first, triggers_first | ignores_before, waits, ""},
     {"writes_before_the_wait", triggers_first, waits | writes_early, waits, ""},
     {"one_waits_and_nothing_tells_the_others", triggers_first, one_waits, waits, ""},
 };
@@ -131,7 +134,7 @@ void run(const char *way, const Case &one) {
   launch(1, one.first, false);
   do_between(one.between);
   launch(2, one.second, strcmp(one.between, "full"));
-  launch(3, one.third, true);
+  launch(3, one.third, strcmp(one.between, "full third"));
   cudaGraph_t graph;
   if (is_captured) { CHECK(cudaStreamEndCapture(stream, &graph)); replay(graph); }
 }

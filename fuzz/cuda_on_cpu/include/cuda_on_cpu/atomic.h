@@ -86,14 +86,14 @@ CUDA_ON_CPU_INLINE void changed_or_polled(bool changed) {
 
 // CUDA's own atomics are relaxed: to acquire by one takes a fence after it. But all programs rely on this: the thread
 // with the last ticket can read what the others left before theirs. So they acquire at once (docs/limits.md); a lock
-// does not.
-constexpr uint32_t update_of_device = atomic_reads | atomic_writes | atomic_acquires, update_of_block = update_of_device | atomic_of_block;
+// does not, nor does a thread that waits in a loop by an update of nothing, such as atomicAdd(p, 0).
+constexpr uint32_t update_of_device = atomic_reads | atomic_writes | atomic_acquires_by_habit, update_of_block = update_of_device | atomic_of_block;
 
 #define CUDA_ON_CPU_UPDATE(name, expression)                                                                \
   CUDA_ON_CPU_ATOMIC T name(T *p, typename Same<T>::type value, uint32_t what = update_of_device) {         \
     CUDA_ON_CPU_TURN();                                                                                     \
-    CUDA_ON_CPU_ANNOUNCE(p, what);                                                                          \
     T old = fresh(p), now = (expression);                                                                   \
+    CUDA_ON_CPU_ANNOUNCE(p, what | (same_bits(old, now) ? uint32_t{atomic_keeps} : 0u));                     \
     set_fresh(p, now);                                                                                      \
     changed_or_polled(!same_bits(old, now));                                                                \
     return old;                                                                                             \
