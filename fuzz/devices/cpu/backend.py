@@ -434,6 +434,14 @@ class CpuBackend:
                 bound[flavour] = PlacedJob(job, self._program(job, flavour), probe.seed)
             return bound[flavour].run(self._runtime, manner, seconds)
 
+        def run_text(text: str, manner: Manner, seconds: float) -> CpuRun | None:
+            changed = replace(job, source=text)
+            try:
+                placed = PlacedJob(changed, self._program(changed, "check"), probe.seed)
+                return placed.run(self._runtime, manner, seconds)
+            except ClaimError:
+                return None
+
         probe = replace(probe, check=probe.check or job.warp_synchronous)  # only these runs can keep warps in step
         question = probe.option(CpuQuestion)
         flavour: Flavour = "check" if (probe.check or question.watch) and not job.vast else "fast"
@@ -448,7 +456,7 @@ class CpuBackend:
                 return bound[flavour].find_returned(self._runtime, probe.timeout)
             if question.watch:
                 return Outcome(stored=bound["check"].find_store(self._runtime, question.watch, probe.timeout))
-            outcome = examine(job, probe, run, self._waiters)
+            outcome = examine(job, probe, run, self._waiters, run_text=run_text)
         except StartedProcessError:
             message = "the kernel starts processes of its own; kfuzz ended them"
             return Outcome(findings=(Finding("trap", message),))

@@ -11,7 +11,7 @@ from functools import partial
 
 from kfuzz.common.printable import printable
 from kfuzz.devices import Circumstances, Finding, Job, Outcome, Probe, Refusal, Run
-from kfuzz.devices.cpu.abi import USUAL_MULTIPROCESSORS, Schedule, Status
+from kfuzz.devices.cpu.abi import USUAL_MULTIPROCESSORS, Relation, Schedule, Status
 from kfuzz.devices.cpu.findings import Sight
 from kfuzz.devices.cpu.missing_order import Again, add_missing_order
 from kfuzz.devices.cpu.options import Flavour
@@ -20,6 +20,7 @@ from kfuzz.devices.memory.comparing import find_unwritten, find_written_absent, 
 from kfuzz.devices.memory.layout import POISONS, fewest_runs, nbytes
 from kfuzz.devices.streams import StreamOptions
 from kfuzz.kinds import Severity, kinds_with
+from kfuzz.oracle.numbers.plural import plural
 
 FINE, COARSE = 8, 64
 """Threads take turns at one access in this many: most runs show a lost update at either."""
@@ -102,6 +103,8 @@ class CpuRun:
 
 
 RunOnce = Callable[[Flavour, Manner, float], CpuRun]
+RunText = Callable[[str, Manner, float], CpuRun | None]
+"""Runs the job with another text in the check flavour; None if that does not compile."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,7 @@ class Examination:
     run_once: RunOnce
     seconds: float
     differ: Differ
+    run_text: RunText | None = None
     turns: int = 0
     """In every run, threads take turns at one access in this many; 0 leaves it to the manner of each run."""
     unended: int = 0
@@ -175,7 +179,13 @@ def manners(probe: Probe, after_calls: bool = False, fewest: int = 2) -> list[Ma
 
 
 def examine(
-    job: Job, probe: Probe, run_once: RunOnce, waiters: set[str], differ: Differ | None = None, seconds: float = 0
+    job: Job,
+    probe: Probe,
+    run_once: RunOnce,
+    waiters: set[str],
+    differ: Differ | None = None,
+    seconds: float = 0,
+    run_text: RunText | None = None,
 ) -> Outcome:
     """Run a job as the probe says, and report what the runs prove.
 
@@ -184,7 +194,7 @@ def examine(
     """
     flavour: Flavour = "check" if probe.check else "fast"
     compare = differ or partial(_find_difference, job)
-    trial = Examination(job, probe, flavour, run_once, seconds or probe.timeout, compare)
+    trial = Examination(job, probe, flavour, run_once, seconds or probe.timeout, compare, run_text)
     if job.source in waiters:
         trial.flavour, trial.turns = "check", FINE
     chosen = manners(probe, bool(job.earlier), fewest_runs(job))
@@ -212,7 +222,7 @@ def examine(
     if trial.flavour == "check":
         if any(_is_write_after_read(sight) for one in passes for sight in one.sights):
             sights = _merge([*sights, *_try_other_way_round(trial, passes)])
-        sights = add_missing_order(sights, job.source, partial(_repetition, trial, passes))
+        sights = _add_missing_order(trial, sights, passes)
     findings = _settle(trial, whole, sights)
     runs = tuple(one.run for one in whole if one.run is not None)
     if len(runs) > 1:
@@ -389,6 +399,23 @@ def _explain(trial: Examination, passes: list[CpuRun], sights: list[Sight]) -> l
     return _merge([*(one for one in sights if one.finding.kind not in explained), *closer])
 
 
+def _add_missing_order(trial: Examination, sights: list[Sight], checked: list[CpuRun]) -> list[Sight]:
+    repetition, with_text = partial(_repetition, trial, checked), partial(_with_text, trial, checked)
+    return add_missing_order(sights, trial.job.source, repetition, with_text)
+
+
+def _with_text(trial: Examination, checked: list[CpuRun], sight: Sight, text: str) -> list[Sight] | None:
+    """The sights of the job with another text, in the manners of all checked runs: a barrier moves races to others."""
+    sights: list[Sight] = []
+    for manner in (one.manner for one in checked):
+        done = trial.run_text(text, manner, max(trial.seconds, 0.001)) if trial.run_text and trial.seconds > 0 else None
+        if done is None:
+            return None
+        trial.seconds -= done.seconds
+        sights += done.sights
+    return sights
+
+
 def _repetition(trial: Examination, checked: list[CpuRun], sight: Sight) -> Again | None:
     """A function that repeats the checked run that showed a sight, with more assumed about the order of accesses."""
     shown = next((one for one in checked if any(other.finding == sight.finding for other in one.sights)), None)
@@ -435,6 +462,7 @@ def _settle(trial: Examination, whole: list[CpuRun], sights: list[Sight]) -> lis
             causes["late"] = _try_manners(trial, whole[0], [replace(whole[0].manner, late_writes=True)])
         if trial.flavour == "fast" and any(causes.values()):
             sights = _merge([*sights, *_find_culprits(trial, whole, causes)])
+    sights = _note_harmless_races(trial, whole, causes, sights)
     findings = [_weigh(trial, one, causes) for one in sights if not (one.is_partial and not causes.get("poison"))]
     if whole and odd and (by_calls := _try_without_calls(trial, whole)):
         findings.append(by_calls)
@@ -444,6 +472,36 @@ def _settle(trial: Examination, whole: list[CpuRun], sights: list[Sight]) -> lis
     if (by_schedule := causes.get("schedule")) and "race" not in kinds:
         findings.append(by_schedule)
     return findings
+
+
+def _note_harmless_races(
+    trial: Examination, whole: list[CpuRun], causes: dict[Doubt, Finding | None], sights: list[Sight]
+) -> list[Sight]:
+    """The sights; warnings of a race say which experiment failed to change the result, or what one changed."""
+    if trial.flavour != "check" or not whole or trial.seconds <= 0 or not any(_is_harmless_race(one) for one in sights):
+        return sights
+    if "schedule" in causes:
+        cause, tried = causes["schedule"], "other orders of threads"
+    else:
+        cause = _try_manners(trial, whole[0], [replace(whole[0].manner, late_writes=True)])
+        tried = plural(len(whole), "order") + " of threads"
+    late = ", and reads that see the value from before the other write"
+
+    def add_note(sight: Sight) -> Sight:
+        if not _is_harmless_race(sight):
+            return sight
+        is_in_shared = sight.race is not None and sight.race.in_shared  # where no read sees a write late
+        note = f" (kfuzz tried {tried}{'' if is_in_shared else late}: none changes the result)"
+        shown = f"; {cause.message}" if cause else note
+        return replace(sight, finding=replace(sight.finding, message=sight.finding.message + shown))
+
+    return [add_note(one) for one in sights]
+
+
+def _is_harmless_race(sight: Sight) -> bool:
+    """Whether this is a race that is a warning whatever an experiment shows, of accesses that late writes reach."""
+    is_warning = sight.finding.severity == "warning" and sight.doubt is None
+    return is_warning and sight.race is not None and sight.race.relation != Relation.in_launch_before
 
 
 def _find_odd(trial: Examination, whole: list[CpuRun]) -> Iterator[CpuRun]:
@@ -479,7 +537,7 @@ def _find_culprits(trial: Examination, whole: list[CpuRun], causes: dict[Doubt, 
     """Sights of the check flavour that can be the cause of a difference that an experiment has confirmed."""
     runs = [trial.run(replace(one.manner, preempt_one_in=0), "check") for one in whole[:2]]
     shown = [sight for one in runs for sight in one.sights if sight.finding.kind != "hang"]
-    for sight in add_missing_order(shown, trial.job.source, partial(_repetition, trial, runs)):
+    for sight in _add_missing_order(trial, shown, runs):
         certain = sight.finding.severity == "error" and sight.precise
         if certain or (sight.doubt is not None and causes.get(sight.doubt)):
             yield sight

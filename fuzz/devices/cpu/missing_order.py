@@ -1,19 +1,22 @@
-"""Finds out by experiment which order a race lacks: repeats the run, and assumes more about the order of accesses.
+"""Finds out by experiment which order a race lacks: repeats the run, and assumes more about the order of accesses, or
+writes a barrier into the text.
 
 Knows what orders accesses on a GPU. The caller passes in how to repeat a run.
 """
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kfuzz.devices.cpu.abi import OTHER_WORK, Assume, Relation, Traits
+from kfuzz.devices.cpu.barriers import WARP, Repair, propose_repairs
 from kfuzz.devices.cpu.findings import Race, Sight
 
 MOST = 3
 """Races of one job that get an experiment; the others get a general explanation."""
 
+IN_BLOCK = (Relation.in_one_block, Relation.in_one_warp)
 _SYNCHRONISES = re.compile(r"atom|fence|membar|\.acquire|\.release|\bcuda\s*::")
 _REPAIRS = (
     (
@@ -34,11 +37,16 @@ _REPAIRS = (
 
 Again = Callable[[int], Iterable[Sight]]
 """Repeats a run with these assumptions (abi.h's Assume), and returns its sights."""
+WithText = Callable[[Sight, str], list[Sight] | None]
+"""Repeats the run that showed a sight with another text, and returns its sights; None if that text does not run."""
 
 
-def add_missing_order(sights: list[Sight], source: str, again: Callable[[Sight], Again | None]) -> list[Sight]:
+def add_missing_order(
+    sights: list[Sight], source: str, again: Callable[[Sight], Again | None], with_text: WithText
+) -> list[Sight]:
     """The sights with races that say what is missing. A race that a wider scope alone prevents becomes an error."""
-    explained, tried = [], 0
+    explained: list[Sight] = []
+    tried, barriers = 0, BarrierSearch(source, with_text)
     for sight in sights:
         if sight.race is None or sight.finding.line is None:
             explained.append(sight)
@@ -48,7 +56,12 @@ def add_missing_order(sights: list[Sight], source: str, again: Callable[[Sight],
         if is_in_launch and _SYNCHRONISES.search(source) and tried < MOST and (run := again(sight)):
             tried += 1
             repair = _find_repair(sight, run)
-        explained.append(_add_words(sight, sight.race, repair))
+        is_for_barrier = repair is None and sight.finding.severity == "error" and sight.race.relation in IN_BLOCK
+        barrier = barriers.find(sight) if is_for_barrier else None
+        if barrier:
+            explained.append(_add_barrier(sight, sight.race, *barrier))
+        else:
+            explained.append(_add_words(sight, sight.race, repair))
     return explained
 
 
@@ -65,10 +78,87 @@ def _is_among(sight: Sight, among: Iterable[Sight]) -> bool:
     return any(one.race is not None and {one.finding.line, one.finding.other_line} == lines for one in among)
 
 
+@dataclass
+class BarrierSearch:
+    """Looks for barriers that prevent the races of one job."""
+
+    source: str
+    with_text: WithText
+    left: int = MOST
+    """The races that may still be searched for."""
+    found: dict[str, Repair] = field(default_factory=dict)
+    """Barriers that prevented a race, by the text with them: they often prevent the next one too."""
+
+    def find(self, sight: Sight) -> tuple[Repair, bool] | None:
+        """A repair of a race, and whether a run with it has shown that it is one. None if there is none to try."""
+        finding = sight.finding
+        if finding.file or finding.other_file or finding.line is None or finding.other_line is None:
+            return None
+        proposed = list(propose_repairs(self.source, finding.line, finding.other_line, finding.in_one_warp))
+        tries = {one.write(self.source): one for one in proposed}
+        known = [text for text in self.found if text in tries]
+        self.left -= 1
+        has_run = False
+        for text in dict.fromkeys((*known, *(tries if self.left >= 0 else ()))):
+            seen = self.with_text(sight, text)
+            has_run |= seen is not None
+            if seen is not None and not _is_among(sight, seen) and not _is_stuck(tries[text], seen):
+                self.found[text] = tries[text]
+                return tries[text], True
+        return None if has_run else next(((one, False) for one in proposed if _is_safe(one, sight)), None)
+
+
+def _is_safe(repair: Repair, sight: Sight) -> bool:
+    """Whether all threads that a barrier waits for come there, as far as the text says."""
+    return repair.barrier == WARP or not (sight.finding.in_one_warp and repair.in_branch)
+
+
+def _is_stuck(repair: Repair, sights: Iterable[Sight]) -> bool:
+    """Whether a barrier stands where not all threads come."""
+    stuck = [one.finding for one in sights if one.finding.kind in ("divergent-barrier", "hang")]
+    return any(one.severity == "error" or one.line in (repair.between, repair.behind) for one in stuck)
+
+
+def _add_barrier(sight: Sight, race: Race, repair: Repair, is_shown: bool) -> Sight:
+    """The race with the barrier that is missing, as one reads it in the text: in whichever order the threads came."""
+    finding = sight.finding
+    places = [(finding.other_line or 0, _verbs(race.other_writes, race.other_traits))]
+    places.append((finding.line or 0, _verbs(race.writes, race.traits)))
+    (first, (does, does_again, _)), (second, (uses, _, may_use)) = sorted(places)
+    what = f"{finding.array}[{finding.index}]" if finding.array else "a word"
+    parts = []
+    if repair.between:
+        order = f"line {first} {does} {what} and line {second} {uses} it"
+        parts.append(f"{order}: put `{repair.barrier}` after line {repair.between}")
+    if repair.behind:
+        when = "in the next turn of the loop" if repair.in_loop else "when this code runs again,"
+        order = f"line {first} {does_again} {what}, which line {second} may still {may_use}"
+        if first == second:
+            order = f"line {first} uses {what} again, too early"
+        parts.append(f"{when} {order}: put `{repair.barrier}` after line {repair.behind}")
+    shown = " (kfuzz tried it: it prevents this race)" if is_shown else ""
+    of_warp = "; the lanes of a warp do not run in step (warp-synchronous code)" if finding.in_one_warp else ""
+    message = f"missing barrier: {'; and '.join(parts)}{shown}; {finding.message}{'' if repair.behind else of_warp}"
+    return replace(sight, finding=replace(finding, message=message))
+
+
+def _verbs(writes: bool, traits: int) -> tuple[str, str, str]:
+    """What a line does, what it does to a word that another line uses, and what it may still do."""
+    if traits & Traits.is_atomic:
+        return "updates", "updates", "update"
+    return ("writes", "overwrites", "write") if writes else ("reads", "reads", "read")
+
+
 def _add_words(sight: Sight, race: Race, repair: tuple[int, str] | None) -> Sight:
     """The race with words for what is missing."""
     finding = sight.finding
-    both = (finding.other_line, finding.other_file), (finding.line, finding.file)
+    both = [(finding.other_line, finding.other_file), (finding.line, finding.file)]
+    if (
+        race.relation in IN_BLOCK
+        and finding.file == finding.other_file
+        and None not in (finding.line, finding.other_line)
+    ):
+        both.sort(key=lambda place: place[0] or 0)  # as they stand in the text, in whichever order they ran
     first, second = (_name_line(*place, is_alone=finding.file == finding.other_file) for place in both)
     if repair:
         words = repair[1].format(first=first, second=second)

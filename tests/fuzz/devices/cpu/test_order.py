@@ -23,9 +23,11 @@ def races(device: CpuDevice, name: str, threads: int = 64) -> list[Finding]:
     [
         (
             "tree_sum",
-            "of its warp read, and nothing orders the two; needs __syncwarp() between two passes through line 14",
+            "in the next turn of the loop line 14 uses s[1] again, too early: put `__syncthreads()` after line 15 "
+            "(kfuzz tried it: it prevents this race); thread 1 writes s[1], which thread 0 of its warp read",
         ),
-        ("tile_used_again", "needs __syncthreads() between line"),
+        ("tile_used_again", "may still read: put `__syncthreads()` after line 14"),
+        ("half_warps", "needs __syncwarp() between line 10 and line 16"),
         ("once_by_exchange", "no barrier orders blocks: needs atomics with fences"),
         ("counter_block_scope", "of block scope is used between two blocks"),
         ("last_block_fence", "needs a __threadfence() between line"),
@@ -45,6 +47,44 @@ def test_a_race_says_what_another_order_of_threads_changes(device: CpuDevice) ->
     assert "y[0] depends on the order of threads" in shown[0].message
     hidden = races(device, "managed_variable")
     assert "kfuzz tried other orders of threads, and none changes the result" in hidden[0].message
+
+
+def warnings_of(device: CpuDevice, text: str, arguments: dict[str, Value]) -> list[str]:
+    found = device.run(job_of(text, ("k",), "k", arguments), CHECK).findings
+    assert {(one.kind, one.severity) for one in found} == {("race", "warning")}
+    return [one.message for one in found]
+
+
+def test_a_warning_of_a_race_says_which_experiment_failed_to_change_the_result(device: CpuDevice) -> None:
+    guess = """
+    __global__ void k(int *y) {
+        int old = *y, seen;
+        while ((seen = atomicCAS(y, old, old + 1)) != old) old = seen;
+    }"""
+    same = "__global__ void k(int *y) { y[0] = 1; }"
+    shared = "__global__ void k(int *y) { __shared__ int s; s = 1; __syncthreads(); y[threadIdx.x] = s; }"
+    late = (
+        "(kfuzz tried 3 orders of threads, and reads that see the value from before the other write: none changes the"
+    )
+    assert all(late in one for one in warnings_of(device, guess, {"y": np.zeros(1, np.int32)}))
+    assert all(late in one for one in warnings_of(device, same, {"y": "i32[1]"}))
+    alone = "(kfuzz tried 3 orders of threads: none changes the result)"
+    assert all(alone in one for one in warnings_of(device, shared, {"y": "i32[64]"}))
+
+
+def test_a_warning_of_a_race_says_what_an_experiment_changes(device: CpuDevice) -> None:
+    text = """
+    __global__ void k(int *y, volatile int *flag) {
+        if (threadIdx.x == 0) *flag = 1;
+        if (threadIdx.x == 63) y[0] = *flag;
+    }"""
+    assert any("y[0] depends on the order" in one for one in race_warnings(device, text))
+
+
+def race_warnings(device: CpuDevice, text: str) -> list[str]:
+    job = job_of(text, ("k",), "k", {"y": "i32[1]", "flag": np.zeros(1, np.int32)})
+    found = device.run(job, CHECK).findings
+    return [one.message for one in found if (one.kind, one.severity) == ("race", "warning")]
 
 
 def test_a_race_between_blocks_names_both_threads_and_their_blocks(device: CpuDevice) -> None:
