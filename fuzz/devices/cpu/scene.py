@@ -1,20 +1,18 @@
 """The arrays and launches of a run, which give names to the numbers of a finding."""
 
-import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from kfuzz.devices import Job, is_host
 from kfuzz.devices.cpu.abi import BufferFlags, RawBuffer, RawFinding, RawLaunched, RawRun
+from kfuzz.devices.cpu.allocations import SIZES, find_allocation
 from kfuzz.devices.cpu.compiler import Library
 from kfuzz.devices.cpu.unit import find_line, text_at
 from kfuzz.oracle.numbers.plural import plural
 
 WORD = 4
-ALLOCATED = re.compile(
-    r"\b(?:cudaMalloc\w*|cudaHostAlloc)\s*\(\s*(?:\(\s*void\s*\*\*\s*\)\s*)?&?\s*([\w.>\[\]-]+)|"
-    r"\b(\w+)\s*=\s*(?:torch|at)\s*::\s*(?:empty|zeros|ones|full)\w*\s*\("
-)
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,8 @@ class ArrayInRun:
 
     name: str
     element_bytes: int
-    shown: str
+    extent: str
+    """A clause: what it is, or how much it has and what allocated it."""
     freed: str = ""
     """Words for the line that frees it; empty if nothing does."""
     bytes: int = 0
@@ -65,11 +64,11 @@ class RunScene:
 def read_scene(job: Job, library: Library, run: RawRun) -> RunScene:
     """The scene of a run."""
     arrays = [
-        ArrayInRun(one.name, one.element.bytes, f"{one.element}[{', '.join(map(str, one.shape))}]")
+        ArrayInRun(one.name, one.element.bytes, f"{one.name} is {one.element}[{', '.join(map(str, one.shape))}]")
         for one in job.buffers
         if not one.is_returned
     ]
-    arrays += [_describe_allocation(run.buffers[number], library) for number in range(len(arrays), run.buffer_count)]
+    arrays += _describe_allocations([run.buffers[i] for i in range(len(arrays), run.buffer_count)], library)
     by_host = any(is_host(step.entry) for step in job.steps)
     launches = [LaunchShape(step.grid, step.block) for step in job.steps]
     if by_host:
@@ -77,16 +76,31 @@ def read_scene(job: Job, library: Library, run: RawRun) -> RunScene:
     return RunScene(library, tuple(arrays), tuple(launches), by_host, len(job.steps), run.first_counted)
 
 
-def _describe_allocation(raw: RawBuffer, library: Library) -> ArrayInRun:
-    """An array with the name that it has in the line of its allocation."""
-    if raw.flags & BufferFlags.is_of_earlier_call:
-        return ArrayInRun("an argument of an earlier call", WORD, f"its {plural(raw.bytes, 'byte')}")
-    allocations = ALLOCATED.findall(text_at(library.files, raw.line))
-    name = allocations[0] if len(allocations) == 1 else None  # of several in one line, it may be any
-    line, freed_line = (describe_line(library, number) for number in (raw.line, raw.freed_line))
-    freed = f" and {freed_line} frees" if raw.flags & BufferFlags.is_freed else ""
-    shown = f"the {plural(raw.bytes, 'byte')} that {line} allocates"
-    return ArrayInRun((name[0] or name[1]) if name else f"memory of {line}", WORD, shown, freed, raw.bytes)
+def _describe_allocations(buffers: list[RawBuffer], library: Library) -> Iterator[ArrayInRun]:
+    """Arrays with the names that they have in the lines of their allocations."""
+    counts = Counter(one.line for one in buffers if not one.flags & BufferFlags.is_of_earlier_call)
+    places: Counter[int] = Counter()
+    for one in buffers:
+        if one.flags & BufferFlags.is_of_earlier_call:
+            name = "an argument of an earlier call"
+            yield ArrayInRun(name, WORD, f"{name} has {plural(one.bytes, 'byte')}")
+        else:
+            yield _describe_allocation(one, library, places[one.line], counts[one.line])
+            places[one.line] += 1
+
+
+def _describe_allocation(raw: RawBuffer, library: Library, place: int, count: int) -> ArrayInRun:
+    path, number = find_line(library.files, raw.line)
+    text = next(one.text for one in library.files.values() if one.path == path)
+    found = find_allocation(text, number, place, count)
+    freed = f", and {describe_line(library, raw.freed_line)} frees it" if raw.flags & BufferFlags.is_freed else ""
+    if found is None:
+        line = describe_line(library, raw.line)
+        name = f"memory of {line}"
+        return ArrayInRun(name, WORD, f"{line} allocates {plural(raw.bytes, 'byte')}", freed, raw.bytes)
+    element = SIZES[found.element] if found.holds_whole(raw.bytes) else WORD
+    extent = f"{found.name} has {found.describe(raw.bytes)} ({found.function}, {path.name}:{number})"
+    return ArrayInRun(found.name, element, extent, freed, raw.bytes)
 
 
 def describe_line(library: Library, number: int) -> str:

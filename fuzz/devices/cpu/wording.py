@@ -215,15 +215,22 @@ class Wording(Mapping[str, str]):
         return where + owner
 
     @property
+    def place(self) -> str:
+        """The element of an array, or so many bytes there if the access has another size."""
+        array = self._scene.arrays[self._raw.place_number] if self._raw.place == Place.buffer else None
+        is_element = self._raw.place != Place.nowhere and (not array or array.element_bytes == self._raw.bytes)
+        return self.where if is_element else f"{self.size} at {self.where}"
+
+    @property
     def outside(self) -> str:
         """The array that the access missed."""
         if self._raw.place != Place.buffer:
-            return f"{plural(self._raw.offset, 'byte')} from its start, outside the array"
+            return f"that is {plural(self._raw.offset, 'byte')} from its start, outside the array"
         array = self._scene.arrays[self._raw.place_number]
         if not has_been_freed(self._raw, self._scene):
-            return f"outside {array.shown}"
+            return array.extent
         is_by_thread = "by_host" not in sight_type(self._raw.kind).traits
-        return f"outside {array.shown}{array.freed}{self._node if is_by_thread else ''}"
+        return f"{array.extent}{array.freed}{self._node if is_by_thread else ''}"
 
     @property
     def left(self) -> str:

@@ -48,8 +48,14 @@ WRONG = {
 }
 """What the message says; the kind and the line are marked in the file."""
 CHECKED = {
-    "uses_freed_memory": ("use-after-free", "gone[0], outside the 160 bytes that line"),
-    "writes_beyond_what_it_has": ("out-of-bounds", "small[4], outside the 16 bytes that line"),
+    "uses_freed_memory": (
+        "use-after-free",
+        "writes gone[0]; gone has 40 floats (cudaMalloc, host.cu:210), and line 211 frees it",
+    ),
+    "writes_beyond_what_it_has": (
+        "out-of-bounds",
+        "thread 0 writes small[4]; small has 4 floats (cudaMalloc, host.cu:226)",
+    ),
     "gives_a_host_pointer": ("illegal-address", "which is in no array"),
 }
 """Bugs that a checked run names; a plain run sees nothing of the last one."""

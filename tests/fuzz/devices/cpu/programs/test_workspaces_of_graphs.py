@@ -47,14 +47,14 @@ def test_a_node_after_a_free_names_both_launches_and_the_free(program: Path) -> 
     node, launch, free = map(partial(line_of, SOURCE), ("// the first node", "// the replay", "// the free"))
     message = next(one.message for one in findings if one.line == line_of(SOURCE, "// the square"))
     assert message.endswith(
-        f" and line {free} frees; the launch in line {node} is a node of the graph that line {launch} launches"
+        f", and line {free} frees it; the launch in line {node} is a node of the graph that line {launch} launches"
     )
 
 
 def test_a_clearing_after_a_free_names_the_free(program: Path) -> None:
     _, findings = check_twice(program, "cleared by a node")
     message = next(one.message for one in findings if one.line == line_of(SOURCE, "// the clearing"))
-    assert message.endswith(f"and line {line_of(SOURCE, '// the free')} frees")
+    assert message.endswith(f", and line {line_of(SOURCE, '// the free')} frees it")
 
 
 def test_a_copy_beyond_an_array_that_is_freed_later_is_out_of_bounds(program: Path) -> None:
