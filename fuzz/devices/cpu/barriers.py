@@ -17,7 +17,7 @@ _OF_ANY = re.compile(rf"\b__syncwarp\s*\(|{_OF_BLOCK.pattern}")
 
 
 @dataclass(frozen=True)
-class Scope:
+class Braces:
     """The lines of a pair of braces."""
 
     first: int
@@ -70,13 +70,14 @@ def propose_repairs(source: str, one: int, other: int, in_one_warp: bool) -> Ite
     barrier = _OF_ANY if in_one_warp else _OF_BLOCK
     is_between = any(barrier.search(text) for text in code.split("\n")[first : second - 1])
     for kind in (BLOCK, WARP) if in_one_warp else (BLOCK,):
-        orders = [(between, None)] if between and not is_between else []
-        orders += [(None, behind)] if loop or is_between else []
-        orders += [(between, behind)] if loop and between and not is_between else []
+        orders: list[tuple[int | None, int | None]] = [(None, behind)] if loop or is_between else []
+        if between:
+            same_turn = [(between, None), (between, behind)] if loop else [(between, None)]
+            orders = [*orders, *same_turn] if is_between else [same_turn[0], *orders, *same_turn[1:]]
         yield from (Repair(kind, *lines, loop is not None, in_branch) for lines in orders)
 
 
-def _find_scopes(code: str) -> Iterator[Scope]:
+def _find_scopes(code: str) -> Iterator[Braces]:
     """The scopes of functions, and those in them."""
     opened: list[tuple[int, bool, bool]] = []
     line, since = 1, 0
@@ -89,7 +90,7 @@ def _find_scopes(code: str) -> Iterator[Scope]:
         elif letter == "}" and opened:
             first, is_loop, is_in_function = opened.pop()
             if is_in_function:
-                yield Scope(first, line, is_loop)
+                yield Braces(first, line, is_loop)
         if letter in "{}" or (letter == ";" and not _is_in_brackets(code, since, at)):
             since = at + 1
 
@@ -98,7 +99,7 @@ def _is_in_brackets(code: str, since: int, at: int) -> bool:
     return code.count("(", since, at) > code.count(")", since, at)
 
 
-def _end_of(code: str, scopes: list[Scope], outer: Scope, line: int) -> int:
+def _end_of(code: str, scopes: list[Braces], outer: Braces, line: int) -> int:
     """The last line of the statement of `outer` that a line belongs to."""
     inside = [each for each in scopes if each != outer and outer.first <= each.first and each.last <= outer.last]
     end = 0

@@ -218,8 +218,8 @@ class Wording(Mapping[str, str]):
     def place(self) -> str:
         """The element of an array, or so many bytes there if the access has another size."""
         array = self._scene.arrays[self._raw.place_number] if self._raw.place == Place.buffer else None
-        is_element = self._raw.place != Place.nowhere and (not array or array.element_bytes == self._raw.bytes)
-        return self.where if is_element else f"{self.size} at {self.where}"
+        is_element = not array or array.element_bytes == self._raw.bytes
+        return self.where if is_element and self._raw.place != Place.nowhere else f"{self.size} at {self.where}"
 
     @property
     def outside(self) -> str:
@@ -228,7 +228,7 @@ class Wording(Mapping[str, str]):
             return f"that is {plural(self._raw.offset, 'byte')} from its start, outside the array"
         array = self._scene.arrays[self._raw.place_number]
         if not has_been_freed(self._raw, self._scene):
-            return array.extent
+            return str(array.extent)
         is_by_thread = "by_host" not in sight_type(self._raw.kind).traits
         return f"{array.extent}{array.freed}{self._node if is_by_thread else ''}"
 
