@@ -17,7 +17,7 @@ FAULTS = {
     "shadow": ("mask << 4 : 0", "mask << 3 : 0"),
     "knowledge": ("return x.left >= y.left ? a : b;", "return a;"),
     "messages": ("m.knowledge = joined(m.knowledge, knowledge);", "m.knowledge = knowledge;"),
-    "ordering": ("if (scope == Scope::device) me.known = joined(me.known, me.pending);", ""),
+    "ordering": ("if (scope == Scope::device) me.known = joined(joined(me.known, me.pending), ", "("),
     "arena": ("last_change(before, run.poison)", "first_change(before, 16, run.poison)"),
     "stacks": ("% stride < guard_bytes", "% stride > guard_bytes"),
     "memory_map": ("array.is_guard &&", "!array.is_guard &&"),

@@ -9,7 +9,7 @@ from kfuzz.devices import Job, is_host
 from kfuzz.devices.cpu.abi import BufferFlags, RawBuffer, RawFinding, RawLaunched, RawRun
 from kfuzz.devices.cpu.allocations import SIZES, find_allocation
 from kfuzz.devices.cpu.compiler import Library
-from kfuzz.devices.cpu.unit import find_line, text_at
+from kfuzz.devices.cpu.unit import find_line
 from kfuzz.oracle.numbers.plural import plural
 
 WORD = 4

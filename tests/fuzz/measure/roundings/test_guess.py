@@ -144,7 +144,8 @@ def test_a_race_in_the_file_is_reported_and_not_taken_for_a_wrong_guess(tmp_path
     found = guess(tmp_path / "mine.cu", RACE, "softmax")
     assert found.kernel.launches[0].block[0].text == "128"
     assert found.bug
-    assert str(found.bug).startswith("mine.cu:16: race, `best = part[0];` / `part[t] = sum;`: thread ")
+    lines = "mine.cu:16: race, `best = part[0];` / `part[t] = sum;`"
+    assert str(found.bug).startswith(f"{lines}: missing barrier: line 16 reads part[0] and line 19 writes it")
 
 
 @pytest.mark.soak
