@@ -22,7 +22,7 @@ from kfuzz.cases.case import Case, Origin, Record
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Refusal, Untried
-from kfuzz.kinds import kinds_with
+from kfuzz.kinds import fails_run, kinds_with
 
 BLAMES_DEVICE = kinds_with("blames-device")
 MOST_BUCKETS = 16
@@ -159,8 +159,8 @@ class Ledger:
         return tuple(map(KernelResult, self.kernels, self.progress))
 
     def take(self, trial: TrialEnd) -> bool:
-        """Count a trial and keep its findings: first the cases, then the state, then report them. True if it shows an
-        error that is new.
+        """Count a trial and keep its findings: first the cases, then the state, then report them. True if it shows a
+        new finding that fails the run.
 
         A trial is counted whole or, if anything interrupts, not at all: it is then run again.
         """
@@ -187,7 +187,7 @@ class Ledger:
         if progress.retired:
             self.listen(GaveUp(kernel.name, progress.retired))
         new = (progress.discoveries[one.bucket] for one in sightings if one.is_new)
-        return any(one.is_error and not one.is_known for one in new)
+        return any(fails_run(one.defect.severity, self.options.fail_on) and not one.is_known for one in new)
 
     def end(self, item: BlockEnd) -> None:
         """Note the end of a block, and why it ended early if it did."""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kfuzz.campaign.schedule import WHOLE, Shard
 from kfuzz.cases.plans.scale import BUDGET
+from kfuzz.kinds import Severity
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,8 @@ class Options:
     `corpus`: where cases that fail are kept. `out`: where the campaign keeps its state, from which it can resume.
     `known`: buckets and causes that are not news (a baseline). `other_shapes`: a failure only at other shapes than the
     one that a function was written for is an error too. `shard`: which part of the campaign this is; `max_cases` counts
-    the cases of all parts together. `stop_at_first`: the first error that is not known ends the campaign.
+    the cases of all parts together. `fail_on`: the least severity of a finding that fails the run. `stop_at_first`: the
+    first such finding that is not known ends the campaign.
     """
 
     seed: int = 0
@@ -30,3 +32,4 @@ class Options:
     other_shapes: bool = True
     shard: Shard = WHOLE
     stop_at_first: bool = False
+    fail_on: Severity = "error"

@@ -7,6 +7,7 @@ from kfuzz.campaign.bugs import Bug, bugs_of
 from kfuzz.campaign.schedule import WHOLE, Shard
 from kfuzz.campaign.state import Discovery, Progress
 from kfuzz.claims.kernel import Kernel
+from kfuzz.kinds import Severity, fails_run
 from kfuzz.oracle.numbers.plural import plural
 
 FEW_TRIALS = 16
@@ -40,7 +41,11 @@ class KernelResult:
     @property
     def news(self) -> tuple[Bug, ...]:
         """The errors that no baseline knows."""
-        return tuple(bug for bug in self.bugs if bug.is_error and not bug.is_known)
+        return self.failing("error")
+
+    def failing(self, fail_on: Severity) -> tuple[Bug, ...]:
+        """The bugs that no baseline knows and that are grave enough to fail the run."""
+        return tuple(bug for bug in self.bugs if fails_run(bug.headline.defect.severity, fail_on) and not bug.is_known)
 
     @property
     def is_judged(self) -> bool:

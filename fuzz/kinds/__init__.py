@@ -14,6 +14,7 @@ PARTS = re.compile(r"---\n(?P<front>.*?)\n---\n\n# (?P<title>[^\n]*)\n\n(?P<body
 Kind = str
 """The name of a file of this folder. A test reads all code and finds names that have no file."""
 Severity = Literal["error", "warning"]
+"""How grave a finding is."""
 Reporter = Literal["cpu", "gpu", "callables", "oracle"]
 """What reports a kind: one of the devices, or the oracle, which judges their answers."""
 Settled = Literal["certain", "experiment"]
@@ -95,6 +96,11 @@ def read_kinds(folder: Path) -> dict[Kind, KindOfFinding]:
 
 
 KINDS = read_kinds(FOLDER)
+
+
+def fails_run(severity: Severity, fail_on: Severity) -> bool:
+    """Whether a new finding of this severity fails a run that was told `--fail-on` this: nothing else decides it."""
+    return severity == "error" or fail_on == "warning"
 
 
 def kinds_with(trait: Trait) -> frozenset[Kind]:

@@ -40,6 +40,7 @@ def report(*kernels: KernelEntry, **changes: object) -> Document:
     found: Document = {
         "schema": "kfuzz-report/1", "command": ["kfuzz", "fuzz"], "seed": 7, "shard": "", "device": "cpu",
         "started": "2026-01-02T03:04:05+00:00", "seconds": 1.5, "stop_reason": "max-cases", "exit_code": 1,
+        "fail_on": "error",
         "trials": 60, "rows": 600, "kernels": list(kernels), "unusable": [], "unusable_files": [],
     }  # fmt: skip
     return found | changes  # type: ignore[return-value]

@@ -26,11 +26,12 @@ from kfuzz.devices.cpu.programs.build import compile_source, is_program, link, l
 from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
 from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.cpu.programs.sampling import NOTHING_SAMPLED, USUAL_SAMPLING
+from kfuzz.kinds import Severity
 from kfuzz.ui.commands.completing import FILE_NAME
 from kfuzz.ui.commands.documents import ReportFiles, format_options
 from kfuzz.ui.commands.inputs import GENERATED, FileReader, files_of, generate_files, with_input
 from kfuzz.ui.commands.nvcc import LINES_OF_NVCC
-from kfuzz.ui.commands.options import Screen, console, parse_duration
+from kfuzz.ui.commands.options import Screen, console, fail_on_option, parse_duration
 from kfuzz.ui.reports.phases import show_phases
 from kfuzz.ui.reports.program import ProgramReport, blocks, document, last_lines, sampling_notes, verdict
 from kfuzz.ui.reports.silenced import silence_texts
@@ -74,6 +75,7 @@ class WithArguments(click.Command):
               help="Check every block of every launch in full. Default: of a large launch, once a run has made "
               "64 million accesses, a sample of the blocks; the others are checked for their bounds, and where they "
               "access what the sample has accessed.")  # fmt: skip
+@fail_on_option
 @format_options("check")
 @click.pass_context
 def check(
@@ -85,6 +87,7 @@ def check(
     seed: int | None,
     warp_synchronous: bool,
     whole: bool,
+    fail_on: Severity,
     outputs: ReportFiles,
 ) -> None:
     """Build a CUDA program for the cpu device, run its main, and check every memory access of its kernels.
@@ -103,8 +106,8 @@ def check(
     kfuzz check bfs.cu --inputs generated -- {input} 256
     make NVCC="kfuzz nvcc" && kfuzz check ./scan --json scan.json
 
-    Exit code: 0 nothing is broken, 1 something is broken, 2 the program could not be run to its end, launched no kernel
-    or ends with an error of its own, 130 interrupted.
+    Exit code: 0 nothing is broken, 1 something is (or there is a warning, with --fail-on warning), 2 the program could
+    not be run to its end, launched no kernel or ends with an error of its own, 130 interrupted.
     """
     screen = console(to_stderr=outputs.uses_stdout)
     seed = secrets.randbelow(1 << 16) if seed is None else seed
@@ -119,7 +122,7 @@ def check(
     own = (str(path.with_suffix("")), *given)
     lists = tuple(lists_of(library, own, inputs, timeout))
     asked = CheckPlan(library, path, lists, runs, timeout, seed, warp_synchronous, whole, again)
-    found = run_inputs(asked, console(to_stderr=True))
+    found = replace(run_inputs(asked, console(to_stderr=True)), fail_on=fail_on)
     try:
         for text in (*blocks(found), *found.troubles, *sampling_notes(found.sampled)):
             screen.print(text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)

@@ -36,6 +36,7 @@ from kfuzz.common.phases import Stage, listening
 from kfuzz.devices import DeviceError
 from kfuzz.devices.cpu.ahead import build_ahead
 from kfuzz.devices.vendors import vendor
+from kfuzz.kinds import Severity
 from kfuzz.measure.roundings.infer import Unclaimed
 from kfuzz.ui.commands.closing_words import advise, print_report
 from kfuzz.ui.commands.completing import TARGET
@@ -44,6 +45,7 @@ from kfuzz.ui.commands.options import (
     Screen,
     console,
     device_option,
+    fail_on_option,
     guard_all_option,
     kernels_named,
     parse_duration,
@@ -85,7 +87,8 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
     help="Stop after this many cases on each device. The same seed then always gives the same result. "
     "Default: no limit.",
 )
-@click.option("--stop-at-first", is_flag=True, help="Stop at the first error that is not in the baseline.")
+@click.option("--stop-at-first", is_flag=True, help="Stop at the first finding that fails the run.")
+@fail_on_option
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the cases. Default: random, and printed.")
 @click.option("--shard", "part", type=parse_shard, metavar="I/N", default="1/1",
               show_default=True,
@@ -130,6 +133,7 @@ def fuzz(
     max_time: float | None,
     max_cases: int | None,
     stop_at_first: bool,
+    fail_on: Severity,
     seed: int | None,
     part: Shard,
     jobs: int | None,
@@ -164,8 +168,8 @@ def fuzz(
     kfuzz fuzz mypkg.softmax:forward --op softmax       a Python function of arrays
     kfuzz fuzz generated_kernels                        a folder of BackendBench
 
-    Exit code: 0 no new finding, 1 a kernel is broken, 2 a kernel could not be judged, 130 interrupted.
-    In every case kfuzz keeps the findings so far.
+    Exit code: 0 nothing is broken that --baseline does not know, 1 a kernel is broken (or there is a warning, with
+    --fail-on warning), 2 a kernel could not be judged, 130 interrupted. In every case kfuzz keeps the findings so far.
     """
     if part.count > 1 and seed is None:
         raise click.UsageError(f"--shard {part} needs --seed: all parts of a campaign must have the same seed")
@@ -217,6 +221,7 @@ def fuzz(
         other_shapes=unclaimed is None or unclaimed.shapes == "any",
         shard=part,
         stop_at_first=stop_at_first,
+        fail_on=fail_on,
     )
     corpus.check_writable(folder)
     is_part = ctx.get_parameter_source("part") is not ParameterSource.DEFAULT
@@ -329,4 +334,6 @@ def campaign(kernels: Kernels, place: Workplace, options: Options, screen: Conso
             screen.print(discovery_text(one), "", sep="\n", markup=False, highlight=False)
         raise
     last_run.note_runs(result, place.devices)
-    return report.Report(result, ("kfuzz", *sys.argv[1:]), place.devices, started, kernels.faults)
+    return report.Report(
+        result, ("kfuzz", *sys.argv[1:]), place.devices, started, kernels.faults, fail_on=options.fail_on
+    )

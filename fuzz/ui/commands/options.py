@@ -60,6 +60,14 @@ device_option = click.option(
 )
 
 
+fail_on_option = click.option(
+    "--fail-on",
+    type=click.Choice(("error", "warning")),
+    default="error",
+    show_default=True,
+    help="The least severity that fails the run, with exit code 1. warning: also a race that changed no answer here.",
+)
+
 guard_all_option = click.option(
     "--guard-all",
     is_flag=True,

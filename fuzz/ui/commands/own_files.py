@@ -73,7 +73,7 @@ def file_without_claim(targets: tuple[str, ...]) -> Path | None:
 def check_instead(ctx: click.Context, path: Path) -> int:
     """Run a program as `kfuzz check` does, and say so in one line; its exit code."""
     words = [str(path)]
-    taken = {"seed", *(one.name for one in check.params if one.name and one.name.endswith("_file"))}
+    taken = {"seed", "fail_on", *(one.name for one in check.params if one.name and one.name.endswith("_file"))}
     for one in check.params:
         value = ctx.params.get(one.name or "")
         if one.name in taken and value is not None:

@@ -23,13 +23,14 @@ from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.common.printable import one_line, printable, shown_path
 from kfuzz.devices import Device
-from kfuzz.kinds import Kind
+from kfuzz.kinds import Kind, Severity, fails_run
 from kfuzz.measure.roundings.infer import Unclaimed
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.completing import FILE_NAME, TARGET
 from kfuzz.ui.commands.options import (
     console,
     device_option,
+    fail_on_option,
     guard_all_option,
     kernels_named,
     print_faults,
@@ -52,6 +53,7 @@ HUGE = 1 << 22
 @unclaimed_options
 @device_option
 @guard_all_option
+@fail_on_option
 @click.pass_context
 def replay(
     ctx: click.Context,
@@ -59,6 +61,7 @@ def replay(
     targets: tuple[str, ...],
     device: str,
     guard_all: bool,
+    fail_on: Severity,
     unclaimed: Unclaimed | None,
 ) -> None:
     """Run kept cases again, on every kernel that computes the same op and claims these sizes and values.
@@ -80,7 +83,8 @@ def replay(
     skipped     this device lacks something that the kernel uses
     cannot run  the source does not compile, or the claim allows no launch
 
-    Exit code: 0 all are kept or fixed, 1 something is broken or flaky, 2 a case file is damaged or nothing ran.
+    Exit code: 0 all are kept or fixed, 1 something is broken or flaky (or warned, with --fail-on warning), 2 a case
+    file is damaged or nothing ran.
     """
     kernels = kernels_named(targets, unclaimed) if targets else kernels_below(Path.cwd())
     found = entries(places)
@@ -111,7 +115,7 @@ def replay(
     ran = sum(statuses[status] for status in ("kept", "fixed", "warned", "flaky", "broken"))
     counts = ", ".join(f"{count} {status}" for status, count in statuses.items())
     screen.print(f"{plural(len(found), 'case')} on the {opened.name}: {counts}", markup=False, highlight=False)
-    if statuses["broken"] or statuses["flaky"]:
+    if statuses["broken"] or statuses["flaky"] or (statuses["warned"] and fails_run("warning", fail_on)):
         ctx.exit(FOUND)
     could_not = statuses["damaged"] or statuses["cannot run"] or kernels.faults or not ran
     ctx.exit(COULD_NOT if could_not else NOTHING_NEW)

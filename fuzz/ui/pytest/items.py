@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast, get_args
 
 import click
 import pytest
@@ -27,7 +27,7 @@ from kfuzz.claims.kernel import Kernel, load
 from kfuzz.common.text.exhibits import name_as_kernel
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe, UnsupportedError
 from kfuzz.devices.vendors import vendor
-from kfuzz.kinds import Kind
+from kfuzz.kinds import Kind, Severity, fails_run
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.options import parse_duration
 from kfuzz.ui.reports.failure import replay_texts
@@ -36,7 +36,7 @@ from kfuzz.ui.reports.report import Report
 from kfuzz.ui.reports.summary import failures
 from kfuzz.ui.setup.settings import CORPUS
 from kfuzz.ui.targets.project import Kernels, kernels_below, kernels_for, read_all
-from kfuzz.ui.targets.settings import corpus_for
+from kfuzz.ui.targets.settings import setting_for
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr, TracebackStyle
@@ -109,7 +109,8 @@ class CaseItem(Item):
             pytest.skip(result.reason)
         if result.status == "cannot run":
             leave_to_claim(self, self.kernel, result.reason)
-        if result.status in ("broken", "flaky"):
+        is_warned = result.status == "warned" and fails_run("warning", fail_on_of(self.config))
+        if result.status in ("broken", "flaky") or is_warned:
             inferred = inferred_of(self.kernel, {defect.kind for defect in result.defects})
             raise BrokenError("\n\n".join([*replay_texts(result, self.record, self.path), *inferred]))
 
@@ -188,7 +189,13 @@ class FuzzItem(Item):
         lanes = lanes_of_caller(str(self.config.getoption("--kfuzz-device")))
         device = names_of(lanes)
         folder = corpus_folder(self.config)
-        options = Options(seed=self.config.getoption("--kfuzz-seed"), max_cases=cases, max_time=seconds, corpus=folder)
+        options = Options(
+            seed=self.config.getoption("--kfuzz-seed"),
+            max_cases=cases,
+            max_time=seconds,
+            corpus=folder,
+            fail_on=fail_on_of(self.config),
+        )
         started = datetime.now(UTC)
         result = search([self.kernel], lanes, options)
         last_run.note_runs(result, device)
@@ -196,8 +203,9 @@ class FuzzItem(Item):
             raise KeyboardInterrupt
         progress = result.kernels[0].progress
         self.user_properties += [("kfuzz_trials", progress.trials), ("kfuzz_seed", options.seed)]
-        if result.news:
-            found = failures(Report(result, ("pytest", "--kfuzz"), device, started))
+        report = Report(result, ("pytest", "--kfuzz"), device, started, fail_on=options.fail_on)
+        if report.failing:
+            found = failures(report)
             kinds = {bug.headline.defect.kind for bug in result.news}
             raise BrokenError("\n".join([*found, *inferred_of(self.kernel, kinds)]))
         if progress.error:
@@ -215,9 +223,17 @@ class FuzzItem(Item):
         return self.path, None, f"fuzz {self.kernel.name}"
 
 
+def fail_on_of(config: pytest.Config) -> Severity:
+    """The least severity that fails an item: by the command line, else by kfuzz's settings."""
+    chosen = config.getoption("--kfuzz-fail-on") or setting_for(config.rootpath, "fail-on") or "error"
+    if chosen not in get_args(Severity):
+        raise ClaimError(f"kfuzz.toml: fail-on = {chosen!r}: error or warning is expected")
+    return cast(Severity, chosen)
+
+
 def corpus_folder(config: pytest.Config) -> Path:
     """The folder for cases: by pytest's settings, else by kfuzz's."""
-    named = config.getini("kfuzz_corpus") or corpus_for(config.rootpath) or CORPUS
+    named = config.getini("kfuzz_corpus") or setting_for(config.rootpath, "corpus") or CORPUS
     return config.rootpath / str(named)
 
 

@@ -41,6 +41,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--kfuzz-cases", type=int, metavar="N", help="number of cases of each kernel, instead of a time")
     group.addoption("--kfuzz-device", default="auto", choices=("auto", "cpu", "gpu"), help="where kernels run")
     group.addoption("--kfuzz-seed", type=int, metavar="N", help="seed of the cases; default: random, and printed")
+    group.addoption(
+        "--kfuzz-fail-on",
+        choices=("error", "warning"),
+        help="the least severity that fails; default: fail-on of kfuzz.toml, else error",
+    )
     kernels = "globs from rootdir of the kernels to replay on and to fuzz; default: every .cu and .py file with a claim"
     parser.addini("kfuzz_kernels", kernels, type="linelist", default=[])
     corpus = "folder for cases that --kfuzz finds; default: corpus of kfuzz.toml, else tests/corpus"

@@ -6,8 +6,11 @@ Knows the report; it knows no format.
 import hashlib
 from collections.abc import Sequence
 
+from kfuzz.kinds import Severity, fails_run
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.reports.document import FindingEntry, KernelEntry
+
+FAIL_WORDS = " (the run fails on warnings)"
 
 
 def by_bug(kernel: KernelEntry) -> list[list[FindingEntry]]:
@@ -21,6 +24,11 @@ def by_bug(kernel: KernelEntry) -> list[list[FindingEntry]]:
 def ways_text(bug: list[FindingEntry]) -> str:
     """In how many ways the bug shows; empty for one."""
     return f"seen in {len(bug)} ways" if len(bug) > 1 else ""
+
+
+def failing(kernel: KernelEntry, fail_on: Severity) -> list[list[FindingEntry]]:
+    """The bugs that fail the run: they are not in the baseline, and grave enough."""
+    return [bug for bug in by_bug(kernel) if fails_run(bug[0]["severity"], fail_on) and not bug[0]["known"]]
 
 
 def errors_of(kernel: KernelEntry) -> list[FindingEntry]:

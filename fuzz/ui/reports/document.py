@@ -233,6 +233,7 @@ class Document(TypedDict):
     seconds: float
     stop_reason: str
     exit_code: int
+    fail_on: Severity
     trials: int
     rows: int
     kernels: list[KernelEntry]

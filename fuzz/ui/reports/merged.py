@@ -15,6 +15,8 @@ from kfuzz.campaign.result import FEW_TRIALS
 from kfuzz.campaign.trials.defect import occurs_for_finite
 from kfuzz.cases.errors import CaseError
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
+from kfuzz.kinds import Severity
+from kfuzz.ui.reports.by_bug import failing
 from kfuzz.ui.reports.document import Document, FindingEntry, KernelEntry, SizesTogether, SizesTried
 from kfuzz.ui.reports.failure import FOUND_LABEL, occurrence_text
 from kfuzz.ui.reports.properties import join_properties
@@ -28,6 +30,7 @@ def merge_reports(parts: Sequence[Document], command: Sequence[str]) -> Document
     """The report of all parts together. Raises CaseError if they do not belong to one campaign."""
     check_seeds(parts)
     kernels = [_kernel(same) for same in _by_name(kernel for part in parts for kernel in part["kernels"])]
+    fail_on: Severity = "warning" if any(part["fail_on"] == "warning" for part in parts) else "error"
     is_interrupted = any(part["exit_code"] == INTERRUPTED for part in parts)
     unusable = {
         fault: file for part in parts for fault, file in zip(part["unusable"], part["unusable_files"], strict=True)
@@ -41,7 +44,8 @@ def merge_reports(parts: Sequence[Document], command: Sequence[str]) -> Document
         "started": min(part["started"] for part in parts),
         "seconds": max(part["seconds"] for part in parts),
         "stop_reason": _stop_reason([part["stop_reason"] for part in parts]),
-        "exit_code": INTERRUPTED if is_interrupted else _exit_code(kernels, unusable.keys()),
+        "exit_code": INTERRUPTED if is_interrupted else _exit_code(kernels, unusable.keys(), fail_on),
+        "fail_on": fail_on,
         "trials": sum(part["trials"] for part in parts),
         "rows": sum(part["rows"] for part in parts),
         "kernels": kernels,
@@ -197,8 +201,8 @@ def _stop_reason(reasons: Sequence[str]) -> str:
     )
 
 
-def _exit_code(kernels: Sequence[KernelEntry], unusable: Collection[str]) -> int:
-    if any(_is_error(one) and not one["known"] for kernel in kernels for one in kernel["findings"]):
+def _exit_code(kernels: Sequence[KernelEntry], unusable: Collection[str], fail_on: Severity) -> int:
+    if any(failing(kernel, fail_on) for kernel in kernels):
         return FOUND
     could_not = any(map(trouble_of, kernels))
     is_idle = not any(kernel["rows"] or any(map(_is_error, kernel["findings"])) for kernel in kernels)

@@ -13,7 +13,9 @@ from kfuzz.campaign.state import RATIO_STEPS, Discovery
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.common.printable import printable, shown_path
 from kfuzz.devices.cpu.programs.sampling import SampledShare
+from kfuzz.kinds import Severity, fails_run
 from kfuzz.oracle.numbers.plural import plural
+from kfuzz.ui.reports.by_bug import FAIL_WORDS
 from kfuzz.ui.reports.document import Document, KernelEntry, SilencedFinding
 from kfuzz.ui.reports.failure import FOUND_LABEL, failure_text
 from kfuzz.ui.reports.report import finding_entry
@@ -46,6 +48,7 @@ class ProgramReport:
     troubles: tuple[str, ...]
     """Why runs show little: they did not end, or ended with an error of the program's own."""
     is_interrupted: bool = False
+    fail_on: Severity = "error"
 
     @property
     def bugs(self) -> tuple[Bug, ...]:
@@ -61,10 +64,10 @@ class ProgramReport:
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted, 1 an error was found, 2 a run did not end properly or launched nothing, else 0."""
+        """130 interrupted, 1 a finding fails the run, 2 a run did not end properly or launched nothing, else 0."""
         if self.is_interrupted:
             return INTERRUPTED
-        if any(one.is_error for one in self.discoveries):
+        if any(fails_run(bug.headline.defect.severity, self.fail_on) for bug in self.bugs):
             return FOUND
         return COULD_NOT if self.troubles or not self.finished or not self.launches else NOTHING_NEW
 
@@ -97,6 +100,7 @@ def verdict(report: ProgramReport) -> str:
         said = "nothing was judged, since the program launched no kernel"
     said = f"interrupted, {said} so far" if report.is_interrupted else said
     said += f", {plural(warnings, 'warning')}" if warnings else ""
+    said += FAIL_WORDS if warnings and not errors and report.exit_code == FOUND else ""
     inputs = f"{report.inputs} inputs, " if report.inputs > 1 else ""
     launches = plural(report.launches, "launch", "launches")
     work = f"{inputs}{plural(report.runs, 'run')}, {launches}, {plural(report.thread_steps, 'thread step')}"
@@ -166,6 +170,7 @@ def document(report: ProgramReport) -> Document:
         "seconds": round(report.seconds, 3),
         "stop_reason": "interrupted" if report.is_interrupted else "finished",
         "exit_code": report.exit_code,
+        "fail_on": report.fail_on,
         "trials": report.runs,
         "rows": report.finished,
         "kernels": [entry],

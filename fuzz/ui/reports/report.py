@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from kfuzz.campaign.bugs import Bug
 from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.state import Discovery
 from kfuzz.cases import atomic
@@ -18,6 +19,7 @@ from kfuzz.claims.language.axes import Axis
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, Finding
+from kfuzz.kinds import Severity
 from kfuzz.ui.reports.claims import claim_notes
 from kfuzz.ui.reports.document import Document, FindingEntry, KernelEntry, SizesTogether, SizesTried
 from kfuzz.ui.reports.failure import Statement, commands, evidence, occurrence_text
@@ -39,6 +41,8 @@ class Report:
     """Files that should be fuzzed but hold no kernel."""
     is_collection: bool = False
     """The targets are a collection of files: one that does not compile is counted, and is no fault of the campaign."""
+    fail_on: Severity = "error"
+    """The least severity of a finding that fails the run."""
 
     @property
     def kernels(self) -> tuple[KernelResult, ...]:
@@ -46,11 +50,16 @@ class Report:
         return self.result.kernels
 
     @property
+    def failing(self) -> tuple[Bug, ...]:
+        """The bugs that fail the run."""
+        return tuple(bug for each in self.kernels for bug in each.failing(self.fail_on))
+
+    @property
     def exit_code(self) -> int:
-        """130 interrupted, 1 something new is broken, 2 a kernel was not judged or its file is at fault, else 0."""
+        """130 interrupted, 1 a new finding fails the run, 2 a kernel was not judged or its file is at fault, else 0."""
         if self.result.stop_reason == "interrupted":
             return INTERRUPTED
-        if self.result.news:
+        if self.failing:
             return FOUND
         could_not = any(each.could_not for each in self.kernels)
         is_idle = not any(each.is_judged for each in self.kernels)
@@ -71,6 +80,7 @@ def document(report: Report) -> Document:
         "seconds": round(result.seconds, 3),
         "stop_reason": result.stop_reason,
         "exit_code": report.exit_code,
+        "fail_on": report.fail_on,
         "trials": result.trials,
         "rows": result.rows,
         "kernels": [_kernel(each) for each in result.kernels],

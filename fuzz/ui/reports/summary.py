@@ -15,6 +15,7 @@ from kfuzz.campaign.trials.unjudged import unjudged_text
 from kfuzz.claims.kernel import Kernel
 from kfuzz.common.printable import shown_path
 from kfuzz.oracle.numbers.plural import plural
+from kfuzz.ui.reports.by_bug import FAIL_WORDS
 from kfuzz.ui.reports.claims import claim_notes
 from kfuzz.ui.reports.failure import discovery_text
 from kfuzz.ui.reports.inferred import inferred_claim, inferred_texts
@@ -111,11 +112,13 @@ def verdict(report: Report) -> str:
     rate = f"{result.trials / seconds:.0f} trials/s, " if seconds else ""
     broken = [kernel for kernel in report.kernels if kernel.news]
     news = len(result.news)
+    warnings = len(report.failing) - news
     if news:
         words = f"broken: {len(broken)} of {plural(len(report.kernels), 'kernel')}, in {plural(news, 'way')}"
     elif any(kernel.progress.elements for kernel in report.kernels):
         is_all_new = not any(kernel.discoveries for kernel in report.kernels)
         words = "nothing is broken" if is_all_new else "nothing new is broken"
+        words += f", {plural(warnings, 'warning')}{FAIL_WORDS}" if warnings else ""
     else:
         words = "nothing was tested"
     trials, rows = plural(result.trials, "trial"), plural(result.rows, "row")

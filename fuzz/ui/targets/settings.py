@@ -17,7 +17,6 @@ FILE = "kfuzz.toml"
 SHARED = "pyproject.toml"
 """The other tools' file, in which the settings may be a table, [tool.kfuzz]."""
 KERNELS = "kernels"
-CORPUS = "corpus"
 Value = str | int | float | bool | list[str]
 
 
@@ -36,10 +35,10 @@ def read_settings(folder: Path, known: Collection[str]) -> dict[str, Value]:
     return {key: _check_value(found, key, value, known) for key, value in found.values.items()} if found else {}
 
 
-def corpus_for(folder: Path) -> str:
-    """The folder for cases that the settings name; empty if they name none."""
+def setting_for(folder: Path, key: str) -> str:
+    """The text that the settings give a key, such as the folder for cases; empty if they do not set it."""
     found = settings_for(folder)
-    value = found.values.get(CORPUS, "") if found else ""
+    value = found.values.get(key, "") if found else ""
     return value if isinstance(value, str) else ""
 
 

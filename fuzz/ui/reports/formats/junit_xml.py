@@ -7,7 +7,7 @@ from pathlib import PurePath
 from xml.etree import ElementTree as ET
 
 from kfuzz.common.printable import printable
-from kfuzz.ui.reports.by_bug import by_bug
+from kfuzz.ui.reports.by_bug import by_bug, failing
 from kfuzz.ui.reports.document import Document, FindingEntry, KernelEntry
 from kfuzz.ui.reports.failure import entry_text
 from kfuzz.ui.reports.format import FileFormat
@@ -31,7 +31,7 @@ def _counts(report: Document) -> Counter[str]:
     kernels, faults = report["kernels"], len(report["unusable"])
     return Counter(
         tests=len(kernels) + faults,
-        failures=sum(bool(_news(kernel)) for kernel in kernels),
+        failures=sum(bool(failing(kernel, report["fail_on"])) for kernel in kernels),
         errors=sum(bool(trouble_of(kernel)) for kernel in kernels) + faults,
     )
 
@@ -55,14 +55,13 @@ def _suite(root: ET.Element, report: Document, attributes: dict[str, str]) -> No
     for name, value in values.items():
         ET.SubElement(properties, "property", {"name": name, "value": str(value)})
     for kernel in report["kernels"]:
-        _test_case(suite, kernel)
+        _test_case(suite, kernel, failing(kernel, report["fail_on"]))
     for file, fault in zip(report["unusable_files"], report["unusable"], strict=True):
         test = ET.SubElement(suite, "testcase", {"classname": "kfuzz.own", "name": printable(PurePath(file).stem)})
         _error(test, "claim", fault)
 
 
-def _test_case(suite: ET.Element, kernel: KernelEntry) -> None:
-    news = _news(kernel)
+def _test_case(suite: ET.Element, kernel: KernelEntry, news: list[list[FindingEntry]]) -> None:
     folder, _, name = kernel["name"].rpartition("/")
     time, where = f"{sum(kernel['seconds'].values()):.3f}", printable(f"kfuzz.{folder or 'own'}")
     attributes = {"classname": where, "name": printable(name), "time": time}  # Jenkins' schema has no file here
@@ -81,11 +80,6 @@ def _test_case(suite: ET.Element, kernel: KernelEntry) -> None:
     texts += [*inferred_texts(kernel["name"], kernel["inferred"]), *silence_texts(kernel["silenced"])]
     if texts:
         ET.SubElement(test, "system-out").text = printable("\n\n".join(texts))
-
-
-def _news(kernel: KernelEntry) -> list[list[FindingEntry]]:
-    """The bugs that make the kernel broken."""
-    return [bug for bug in by_bug(kernel) if bug[0]["severity"] == "error" and not bug[0]["known"]]
 
 
 def _error(test: ET.Element, kind: str, text: str) -> None:

@@ -96,6 +96,17 @@ def test_fuzzing_is_one_item_for_each_kernel_and_finds_the_bug(tmp_path: Path) -
     assert {case.get("classname") for case in tree.iter("testcase")} == {"mine.cu", "right.cu"}
 
 
+def test_a_warning_fails_where_the_settings_say_so(tmp_path: Path) -> None:
+    (tmp_path / "mine.cu").write_text(without_confession(KERNELS / "broken" / "all_threads_write.cu"))
+    words = ("--kfuzz", "--kfuzz-cases", "12", "--kfuzz-seed", "1")
+    assert run(tmp_path, *words).returncode == 0
+    (tmp_path / "kfuzz.toml").write_text('fail-on = "warning"\n')
+    done = run(tmp_path, *words)
+    assert (done.returncode, "WARNING  mine: race" in done.stdout) == (1, True), done.stdout
+    assert run(tmp_path, "--kfuzz-fail-on", "error").returncode == 0
+    assert run(tmp_path).returncode == 1  # the case that was kept
+
+
 def test_workers_share_the_items_and_a_seed_that_is_drawn_once_and_shown(tmp_path: Path) -> None:
     project(tmp_path)
     (tmp_path / "other.cu").write_text(FIXED)

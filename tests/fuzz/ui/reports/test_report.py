@@ -36,6 +36,7 @@ from kfuzz.ui.reports.failure import discovery_text, extent_text, failure_text, 
 from kfuzz.ui.reports.formats.json_text import as_json
 from kfuzz.ui.reports.formats.junit_xml import as_junit
 from kfuzz.ui.reports.live import Board, KernelLine, LineView, TableView, board_table, event_line, view_of
+from kfuzz.ui.reports.merged import merge_reports
 from kfuzz.ui.reports.phases import PhaseLines
 from kfuzz.ui.reports.report import Report
 from kfuzz.ui.reports.report_file import misfit
@@ -260,6 +261,21 @@ def test_a_warning_is_no_failure(result: Result) -> None:
     assert "warning" in counts_text(found.kernels[0])
     assert "<failure" not in as_junit([report.document(found)])
     assert "WARNING  broken/leading_neg_inf" in as_junit([report.document(found)])
+
+
+def test_a_warning_fails_a_run_that_fails_on_warnings(result: Result) -> None:
+    every = (replace(one, defect=replace(one.defect, severity="warning")) for one in result.kernels[0].discoveries)
+    progress = Progress(trials=3, rows=3, elements=9, discoveries={one.defect.bucket: one for one in every})
+    found = Report(fake(LEADING.name, progress), (), "cpu", NOON, fail_on="warning")
+    assert found.exit_code == 1
+    assert "(the run fails on warnings): 3 trials" in verdict(found)
+    assert "<failure" in as_junit([report.document(found)])
+    assert merge_reports([report.document(found)], ())["exit_code"] == 1
+    clean = Report(fake(LEADING.name, Progress(trials=3, rows=3, elements=9)), (), "cpu", NOON, fail_on="warning")
+    assert clean.exit_code == 0
+    known = {bucket: one.with_known(True) for bucket, one in progress.discoveries.items()}
+    old = fake(LEADING.name, replace(progress, discoveries=known))
+    assert Report(old, (), "cpu", NOON, fail_on="warning").exit_code == 0
 
 
 def test_junit_is_xml_with_a_test_for_each_kernel(found: Report) -> None:
