@@ -3,9 +3,10 @@
     python -m benchmarks.FOLDER                          write the page of the folder, README.md, from data/*.json
     python -m benchmarks.FOLDER measure NAME [OPTIONS]   run the script of a section and write data/NAME.json first
     python -m benchmarks.FOLDER try NAME [OPTIONS]       run it, and print the section alone; nothing is written
+    python -m benchmarks.FOLDER rows NAME                print the section, from the data, with all rows of its tables
 
 A script has `measure(options) -> Figures`: numbers and tables of records, without words. `sections/SCRIPT.py` has
-`show(measurement) -> Lines`: what the page says about them. `data/NAME.md` are a person's notes about a measurement.
+`show(measurement) -> Blocks`: what the page says about them. `data/NAME.md` are a person's notes about a measurement.
 """
 
 import json
@@ -21,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.page import WIDTH, Lines, anchor_of
+from benchmarks.page import WIDTH, Lines, anchor_of, lines_of
 
 HERE = Path(__file__).parent
 Record = dict[str, Any]
@@ -96,18 +97,21 @@ def main(page: Page) -> None:
     """Write the page, after a measurement if the command line asks for one."""
     words = sys.argv[1:]
     by_name = {section.name: section for section in page.sections}
-    if words[:1] in (["measure"], ["try"]) and words[1:2] and words[1] in by_name:
+    if words[:1] in (["measure"], ["try"], ["rows"]) and words[1:2] and words[1] in by_name:
         section = by_name[words[1]]
+        if words[0] == "rows":
+            print("\n".join(render_section(page.folder, section, read(page.data(section.name)), whole=True)))
+            return
         made = measure(page.folder, section, tuple(words[2:]))
         if words[0] == "try":
-            print("\n".join(render_section(page.folder, section, made)))
+            print("\n".join(render_section(page.folder, section, made, whole=True)))
             return
         page.data(section.name).write_text(as_json(made), encoding="utf-8")
         if (notes := page.data(section.name).with_suffix(".md")).exists():
             print(f"{notes} is about the measurement before: read it again", file=sys.stderr)
     elif words:
         names = "|".join(by_name)
-        raise SystemExit(f"usage: python -m benchmarks.{page.folder} [measure|try {names} [OPTIONS]]")
+        raise SystemExit(f"usage: python -m benchmarks.{page.folder} [rows|measure|try {names} [OPTIONS]]")
     page.path.write_text(render(page), encoding="utf-8")
 
 
@@ -220,8 +224,9 @@ def render(page: Page) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def render_section(folder: str, section: Section, made: Measurement) -> Lines:
+def render_section(folder: str, section: Section, made: Measurement, *, whole: bool = False) -> Lines:
     """One section: the command, day, commit and machine, then what its words make of the figures."""
     facts = [made.date, f"commit {made.commit}" if made.commit else "", made.machine]
     yield from (f"`{made.command}` ({'; '.join(fact for fact in facts if fact)}):", "")
-    yield from import_module(f"benchmarks.{folder}.sections.{section.script}").show(made)
+    blocks = import_module(f"benchmarks.{folder}.sections.{section.script}").show(made)
+    yield from lines_of(blocks, f"python -m benchmarks.{folder} rows {section.name}", whole=whole)

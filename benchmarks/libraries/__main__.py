@@ -12,12 +12,12 @@ PAGE = Page(
     "Functions of libraries",
     INTRO,
     (
-        Section("functions", "Functions of floats, on a CPU", "judge", ("--out", "judged", "--programs")),
+        Section("functions", "Functions of floats, on a CPU", "judge", ("--out", "judged")),
         Section(
             "functions_on_gpu",
             "Functions of floats, on a GPU",
             "judge",
-            ("--out", "judged_gpu", "--device", "gpu", "--programs"),
+            ("--out", "judged_gpu", "--device", "gpu"),
         ),
     ),
 )

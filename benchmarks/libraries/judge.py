@@ -35,10 +35,8 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.libraries import functions, narrow
 from benchmarks.libraries.judging import Claim, Result, judge
-from benchmarks.libraries.programs import PROGRAMS
 from benchmarks.libraries.records import Records, installed
-from benchmarks.libraries.tables import program_entries
-from benchmarks.measurement import Figures, write_json
+from benchmarks.measurement import Figures
 from kfuzz.campaign.errand import errand
 from kfuzz.devices import Device
 from kfuzz.devices.python.device import PythonDevice
@@ -79,9 +77,6 @@ def measure(arguments: Sequence[str]) -> Figures:
     kept = {one: record for one in every if (record := records.read(one)) and not records.differs(one)}
     results = {one: record.result for one, record in kept.items()}
     versions = {one.package: record.made.version for one, record in kept.items()}
-    if asked.programs:
-        made = program_entries(results, lambda one: versions[one.package])
-        PROGRAMS[asked.device].write_text(write_json(made), encoding="utf-8")
     rows = [{"library": one.library, "key": one.key, **asdict(result)} for one, result in results.items()]
     commits = Counter(record.made.commit for record in kept.values())
     numbers = {"device": asked.device, "versions": versions, "commits": dict(commits.most_common())}
@@ -123,9 +118,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--cluster", metavar="ADDRESS", help="judge on the Dask cluster of this scheduler")
     parser.add_argument("--table", action="store_true", help="try nothing; take the results that there are")
     parser.add_argument("--older", action="store_true", help="take results of another kfuzz as they are")
-    parser.add_argument(
-        "--programs", action="store_true", help="keep the three-line programs for benchmarks.libraries.programs"
-    )
     parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, required=True, help="where the files that are tried, and the results, lie")
     return parser.parse_args(arguments)

@@ -1,10 +1,9 @@
-"""Run the programs that show defects of libraries, and compare what they print.
+"""Print the programs that show defects of libraries, run them, and compare what they print.
 
     python -m benchmarks.libraries.programs [LIBRARY ...] [--device gpu]
 
-They are in programs.json, and those of a GPU in programs_on_gpu.json. Those of a library run in one process, without
-kfuzz; a library that is not installed, or has another version, is skipped, and this says so. Exit code 1 if a program
-prints anything else.
+They are in the data of the page. Those of a library run in one process, without kfuzz; a library that is not installed,
+or has another version, is skipped, and this says so. Exit code 1 if a program prints anything else.
 """
 
 import argparse
@@ -13,13 +12,14 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-PROGRAMS = {
-    "cpu": Path(__file__).with_name("programs.json"),
-    "gpu": Path(__file__).with_name("programs_on_gpu.json"),
-}
+from benchmarks.libraries.__main__ import PAGE
+from benchmarks.libraries.sections.judge import results_of
+from benchmarks.libraries.tables import program_entries, program_text
+from benchmarks.measurement import Measurement, read
+
+SECTIONS = {"cpu": "functions", "gpu": "functions_on_gpu"}
 SECONDS = 600
 RUNNER = """\
 import contextlib, io, json, sys
@@ -38,14 +38,16 @@ def main() -> int:
     """Run all, or those of some libraries; print a line for each library and each difference."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help="default: all")
-    parser.add_argument("--device", default="cpu", choices=tuple(PROGRAMS))
+    parser.add_argument("--device", default="cpu", choices=tuple(SECTIONS))
     asked = parser.parse_args()
-    every = json.loads(PROGRAMS[asked.device].read_text(encoding="utf-8"))
+    every = programs_of(read(PAGE.data(SECTIONS[asked.device])))
     wrong = 0
     for library, of_it in groupby(every, lambda one: str(one["library"])):
         entries = list(of_it)
         if asked.libraries and library not in asked.libraries:
             continue
+        for one in entries:
+            print("\n".join(program_text(one["program"], one["prints"], one["exact"])), end="\n\n")
         here, measured = version_of(entries[0]["package"]), entries[0]["version"]
         if here != measured:
             print(f"{library}: skipped: {f'this is {here}' if here else 'not installed'}, measured was {measured}")
@@ -57,6 +59,11 @@ def main() -> int:
             print(f"  {one['key']}: prints {got}, measured was {one['prints']}")
         wrong += len(others)
     return 1 if wrong else 0
+
+
+def programs_of(made: Measurement) -> list[dict[str, Any]]:
+    """The programs of a measurement, each with what it prints and what is right."""
+    return program_entries(results_of(made), lambda one: str(made["versions"][one.package]))
 
 
 def version_of(package: str) -> str:

@@ -6,11 +6,11 @@ Knows results; it tries nothing.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 from benchmarks.libraries.functions import Documented, Function
 from benchmarks.libraries.judging import Claim, Result
-from benchmarks.libraries.programs import PROGRAMS
-from benchmarks.page import table as make_table
+from benchmarks.page import Blocks, Lines, heading, long_table, table
 
 Results = Mapping[Claim, Result]
 Installed = Callable[[Claim], str]
@@ -21,29 +21,24 @@ SHOWN = 3
 """The number of programs on the page."""
 
 
-def page(results: Results, device: str, installed: Installed) -> str:
+def page(results: Results, device: str, installed: Installed) -> Blocks:
     """All sections."""
-    columns = ("library", "function", "type", "input", "gives", "exactly", "units", "documentation")
-    parts = [
-        summary(results, device),
-        "### By library",
-        table(("library", *COUNTED, "functions with defects"), by_library(results, installed)),
-        "### Defects\n" + ABOUT_DEFECTS,
-        table(columns, defects(results, installed)),
-        "### What the documentation says\n" + ABOUT_DOCUMENTATION,
-        table(("library", "defects", "where", "sentence"), sentences(results, installed)),
-        "### Other findings",
-        table(("library", "function", "type", "what"), others(results, installed)),
-        "### Suspects\n" + ABOUT_SUSPECTS,
-        table(columns, defects(results, installed, "suspect")),
-        "### Programs that show them\n" + ABOUT_PROGRAMS.format(file=PROGRAMS[device].name, device=device),
-        "\n".join(programs(results)),
-        "### What each function does\n" + ABOUT_FUNCTIONS,
-        *functions_of_each(results),
-        "### What was not judged, and why\n" + about_not_judged(results),
-        table(("pairs", "why"), not_judged(results)),
-    ]
-    return "\n\n".join(part for part in parts if part)
+    yield from (summary(results, device), "", "### By library", "")
+    yield from plain(("library", *COUNTED, "functions with defects"), by_library(results, installed))
+    yield from ("### Defects", ABOUT_DEFECTS, "")
+    yield from show_defects(defects(results, installed))
+    yield from ("### What the documentation says", ABOUT_DOCUMENTATION, "")
+    yield from plain(("library", "defects", "where", "sentence"), sentences(results, installed))
+    yield from heading("Other findings")
+    yield from plain(("library", "function", "type", "what"), others(results, installed))
+    yield from ("### Suspects", ABOUT_SUSPECTS, "")
+    yield from show_defects(defects(results, installed, "suspect"))
+    about = ABOUT_PROGRAMS.format(device=device)
+    yield from ("### Programs that show them", about, "", *programs(results), "")
+    yield from ("### What each function does", ABOUT_FUNCTIONS, "")
+    yield from show_functions(results)
+    yield from ("### What was not judged, and why", about_not_judged(results), "")
+    yield from plain(("pairs", "why"), not_judged(results))
 
 
 COUNTED = (
@@ -73,8 +68,8 @@ ABOUT_SUSPECTS = """\
 Answers that some other way to compute the same function may give in the same arithmetic, such as 1 + erf(x) for
 erfc(-x), and that are more than one unit off. They do not count as defects."""
 ABOUT_PROGRAMS = """\
-Each runs where the library is installed, without kfuzz. [{file}]({file}) has them all, a program a line;
-`python -m benchmarks.libraries.programs --device {device}` runs them and compares what they print. The first are:"""
+Each runs where the library is installed, without kfuzz. `python -m benchmarks.libraries.programs --device {device}`
+prints all of them, runs them, and compares what they print; with names of libraries, theirs. The first are:"""
 ABOUT_FUNCTIONS = """\
 A number is the largest error that was met, in units of the derived bound (1 is the bound itself). In 16 bits the bound
 is often the one nearest number: 0 means that every answer was that number. *n units* is the gravest wrong answer; *1
@@ -133,10 +128,24 @@ def documented(one: Claim, result: Result) -> Documented | None:
     return next((each for each in one.of.documentation if each.allows(one.name, one.element, is_infinite)), None)
 
 
-def table(columns: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
-    """A table in Markdown; empty without rows."""
-    shown = [[one.replace("|", r"\|") for one in row] for row in rows]
-    return "\n".join(make_table("l" * len(columns), columns, shown)).rstrip("\n") if shown else ""
+def plain(columns: Sequence[str], rows: Iterator[Sequence[str]]) -> Blocks:
+    """A table whose columns all lie left; nothing without rows."""
+    if shown := [*map(cells, rows)]:
+        yield from table("l" * len(columns), columns, shown)
+
+
+def cells(row: Sequence[str]) -> list[str]:
+    """The texts of a row, in none of which a cell ends."""
+    return [one.replace("|", r"\|") for one in row]
+
+
+def show_defects(rows: Iterator[Sequence[str]]) -> Blocks:
+    """A table of defects, of which a page has the gravest of each library."""
+    columns = ("library", "function", "type", "input", "gives", "exactly", "units", "documentation")
+    every = [*rows]
+    gravest = [next(row for row in every if row[0] == library) for library in dict.fromkeys(row[0] for row in every)]
+    if every:
+        yield from long_table("l" * len(columns), columns, every, cells, gravest, "the gravest of each library")
 
 
 def by_library(results: Results, installed: Installed) -> Iterator[Sequence[str]]:
@@ -203,13 +212,15 @@ def programs(results: Results) -> Iterator[str]:
     """The first programs, with what each prints and what is right."""
     shown = (result for _, result in ordered(results) if is_shown(result))
     for result in islice(shown, SHOWN):
-        yield "```text"
-        yield from result.program
-        yield f"# prints {result.got!r}; exactly {result.exact}"
-        yield "```"
+        yield from ("```text", *program_text(result.program, repr(result.got), result.exact), "```")
 
 
-def program_entries(results: Results, installed: Installed) -> list[dict[str, str | list[str] | bool]]:
+def program_text(program: Sequence[str], prints: str, exact: str) -> Lines:
+    """A program, with what it prints and what is right as its last line."""
+    yield from (*program, f"# prints {prints}; exactly {exact}")
+
+
+def program_entries(results: Results, installed: Installed) -> list[dict[str, Any]]:
     """The programs as data, for a script that runs them."""
     return [
         {
@@ -227,19 +238,19 @@ def program_entries(results: Results, installed: Installed) -> list[dict[str, st
     ]
 
 
-def functions_of_each(results: Results) -> Iterator[str]:
-    """For each library a table: a row for each function, a column for each type."""
-    for library in dict.fromkeys(one.library for one in results):
-        of_it = [(one, result) for one, result in results.items() if one.library == library]
-        rows: dict[str, dict[str, str]] = {}
-        for one, result in of_it:
-            element = one.element if isinstance(one, Function) else ""
-            rows.setdefault(one.call, {})[element] = cell(result)
-        types = [name for name in (*TYPES, "") if any(name in row for row in rows.values())]
-        yield table(
-            (of_it[0][0].package, *(name or "result" for name in types)),
-            ((f"`{call}`", *(row.get(name, "") for name in types)) for call, row in rows.items()),
-        )
+def show_functions(results: Results) -> Blocks:
+    """A row for each function, a column for each type; a page has the functions of which some type was not judged."""
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for one, result in results.items():
+        element = one.element if isinstance(one, Function) else ""
+        rows.setdefault((one.package, f"`{one.call}`"), {})[element] = cell(result)
+    types = [name for name in (*TYPES, "") if any(name in row for row in rows.values())]
+    unjudged = [key for key, row in rows.items() if {"refused", "not judged"} & {*row.values()}]
+    yield from long_table(
+        "l" * (2 + len(types)), ("library", "function", *(name or "result" for name in types)), rows,
+        lambda key: cells([*key, *(rows[key].get(name, "") for name in types)]),
+        unjudged, "those of which a type was refused or not judged",
+    )  # fmt: skip
 
 
 def cell(result: Result) -> str:

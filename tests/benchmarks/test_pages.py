@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +23,7 @@ from benchmarks.measurement import (
     render_section,
     write_json,
 )
-from benchmarks.page import table
+from benchmarks.page import FEW, LONG, largest, lines_of, long_table, table
 
 FOLDERS = sorted(path.parent.name for path in (ROOT / "benchmarks").glob("*/__main__.py"))
 
@@ -63,6 +64,39 @@ def test_a_changed_figure_changes_the_page() -> None:
     first, *others = made.table("programs")
     changed = replace(made, figures=Figures({}, {"programs": [{**first, "whole": first["whole"] + 0.1}, *others]}))
     assert list(render_section("cost", section, changed)) != list(render_section("cost", section, made))
+
+
+def test_a_page_has_the_rows_that_stand_out_and_the_command_all() -> None:
+    every = range(LONG + 1)
+    made = [*long_table("r", ("n",), every, lambda one: [one], [3, 5], "those that are odd", [("all",)])]
+    table_of_all = [*table("r", ("n",), [*([one] for one in every), ("all",)])]
+    assert [*lines_of(iter(made), "command", whole=True)] == table_of_all
+    *table_of_few, words, empty = lines_of(iter(made), "command", whole=False)
+    assert table_of_few == [*table("r", ("n",), [(3,), (5,), ("all",)])]
+    assert (words, empty) == (f"Shown: 2 of {LONG + 1} rows, those that are odd. `command` prints all.", "")
+    short = long_table("r", ("n",), every[:LONG], lambda one: [one], [3, 5], "those that are odd")
+    assert [*lines_of(short, "command", whole=False)] == [*table("r", ("n",), ([one] for one in every[:LONG]))]
+    assert list(largest(every, lambda one: -one)) == [*range(FEW)]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_each_row_of_a_page_is_a_row_of_the_whole_section(folder: str) -> None:
+    page = page_of(folder)
+    for section in (one for one in page.sections if page.data(one.name).exists()):
+        made = read(page.data(section.name))
+        few, every = ([*render_section(folder, section, made, whole=whole)] for whole in (False, True))
+        assert {line for line in few if line.startswith("|")} <= {*every}
+        command = f"`python -m benchmarks.{folder} rows {section.name}`"
+        assert (len(few) < len(every)) == (command in " ".join(few))
+        assert command not in " ".join(every)
+
+
+def test_a_command_prints_all_rows() -> None:
+    command = [sys.executable, "-m", "benchmarks.cost", "rows", "judging_speed"]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    made = read(page_of("cost").data("judging_speed"))
+    assert [one["op"] for one in made.table("ops") if f"| {one['op']} |" not in printed] == []
+    assert any(f"| {one['op']} |" not in page_of("cost").path.read_text() for one in made.table("ops"))
 
 
 def test_a_measurement_is_written_and_read_back(tmp_path: Path) -> None:

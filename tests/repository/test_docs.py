@@ -124,7 +124,7 @@ def check_target(arguments: list[str]) -> None:
 def check_benchmark(program: str, arguments: list[str]) -> None:
     """The file exists and mentions the options; those of a section are its script's."""
     folder = program.removeprefix("-m ").removeprefix("benchmarks.")
-    if arguments[:1] in (["measure"], ["try"]):
+    if arguments[:1] in (["measure"], ["try"], ["rows"]):
         sections = import_module(f"benchmarks.{folder}.__main__").PAGE.sections
         script = next((one.script for one in sections if one.name == arguments[1]), None)
         if script is None:

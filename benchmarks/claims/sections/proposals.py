@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from benchmarks.measurement import Measurement, Record
-from benchmarks.page import Lines, table, text
+from benchmarks.page import Blocks, largest, long_table, text
 
 COLUMNS = (
     "kernel", "launch", "adds: author", "proposed", "ratio", "rescales: author", "proposed", "ratio", "values",
@@ -12,7 +12,7 @@ COLUMNS = (
 KEYS = ("adds", "rescales")
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     every = made.table("kernels")
     yield from text(
         "The whole claim of each kernel is removed first. *Guessed*: kfuzz finds the arrays and the launch from the",
@@ -21,7 +21,8 @@ def show(made: Measurement) -> Lines:
         "the proposed count over the author's, the least and the largest of many sizes and launches up to 2^26; if",
         "one of the two counts each sum separately, the longest sum's.",
     )
-    yield from table("l" * len(COLUMNS), COLUMNS, map(show_kernel, every))
+    far = largest(every, lambda one: (bool(one["broken"]), most_ratio(one)))
+    yield from long_table("l" * len(COLUMNS), COLUMNS, every, show_kernel, far, "those of the largest ratios")
     kept = sum(not one["broken"] and most_ratio(one) <= made["most"] for one in every)
     yield from text(f"{kept} of {len(every)} kept, with counts no more than {made['most']:g} times the author's.")
 

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchmarks.measurement import Measurement, Record
-from benchmarks.page import Lines, heading, table, text
+from benchmarks.page import Blocks, heading, long_table, table, text
 
 STATUSES = ("judged", "partly", "not", "not measured")
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     yield from text(
         "The reference of each problem is its own solution. A problem is *judged* if it loads, if it has neither an",
         f"error nor a warning in {made['trials']} trials, and if elements of every output were judged; *partly* if",
@@ -21,12 +21,18 @@ def show(made: Measurement) -> Lines:
     ))  # fmt: skip
     yield from made.note()
     for name, commit in made["commits"].items():
-        every = made.table(name)
+        every = [one for one in made.table(name) if one["status"] != STATUSES[-1]]
         yield from heading(f"{name.replace('+', '/')}, commit {commit}")
-        yield from table("llrrl", ("problem", "status", "trials", "elements", "why"), (
-            (one["name"], one["status"], one["trials"], one["elements"], one["why"].replace("|", "/"))
-            for one in every if one["status"] != STATUSES[-1]
-        ))  # fmt: skip
+        columns, rest = ("problem", "status", "trials", "elements", "why"), [one for one in every if not is_judged(one)]
+        yield from long_table("llrrl", columns, every, show_problem, rest, "those that are not judged, or partly")
+
+
+def is_judged(one: Record) -> bool:
+    return bool(one["status"] == STATUSES[0])
+
+
+def show_problem(one: Record) -> tuple[object, ...]:
+    return (one["name"], one["status"], one["trials"], one["elements"], one["why"].replace("|", "/"))
 
 
 def counts(every: Sequence[Record]) -> tuple[int, ...]:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from benchmarks.measurement import Measurement, Record
-from benchmarks.page import Lines, heading, table, text
+from benchmarks.page import Blocks, heading, largest, long_table, table, text
 
 LIBRARIES = ("library", "trials/s of one process", "calls", "judging", "planning", "first trial")
 CALLABLES = ("callable", "type", "trials", "elements", "worst kept error", "accused")
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     yield from text(
         "The tables show correct functions of torch, Triton, CuPy, JAX and numpy in",
         "f32, f16 and bf16, each under the claim that its library's arithmetic makes "
@@ -36,9 +36,11 @@ def show(made: Measurement) -> Lines:
         yield from show_callables(twins)
 
 
-def show_callables(every: Sequence[Record]) -> Lines:
+def show_callables(every: Sequence[Record]) -> Blocks:
     """A line for each callable."""
-    yield from table("llrrrr", CALLABLES, (
-        (one["name"], one["type"], one["trials"], f"{one['elements']:,}", f"{one['worst']:.2f}", one["accused"])
-        for one in every
-    ))  # fmt: skip
+    worst = largest(every, lambda one: (one["accused"], one["worst"]))
+    yield from long_table("llrrrr", CALLABLES, every, cells, worst, "those accused, or else of the largest error")
+
+
+def cells(one: Record) -> tuple[object, ...]:
+    return (one["name"], one["type"], one["trials"], f"{one['elements']:,}", f"{one['worst']:.2f}", one["accused"])

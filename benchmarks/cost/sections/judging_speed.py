@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from benchmarks.measurement import Measurement
-from benchmarks.page import Lines, table, text
+from benchmarks.measurement import Measurement, Record
+from benchmarks.page import Blocks, largest, long_table, text
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     ops = made.table("ops")
     ratios = [one["ratio"] for one in ops]
     yield from text(
@@ -14,8 +14,11 @@ def show(made: Measurement) -> Lines:
         f"arrays. The ratio is {np.median(ratios):.2f} in the median and {max(ratios):.2f} at most.",
         f"A convolution of 38 million products is judged in {made['convolution']:.2f} s.",
     )
-    yield from table("lrrrr", ("op", "elements", "before, ms", "now, ms", "ratio"), (
-        (one["op"], f"{one['elements']:,}", f"{1e3 * one['before']:.1f}", f"{1e3 * one['now']:.1f}",
-         f"{one['ratio']:.2f}")
-        for one in sorted(ops, key=lambda one: -one["ratio"])
-    ))  # fmt: skip
+    columns, by_ratio = ("op", "elements", "before, ms", "now, ms", "ratio"), lambda one: one["ratio"]
+    ordered = sorted(ops, key=by_ratio, reverse=True)
+    yield from long_table("lrrrr", columns, ordered, cells, largest(ops, by_ratio), "those of the largest ratio")
+
+
+def cells(one: Record) -> tuple[object, ...]:
+    now, before = (f"{1e3 * one[name]:.1f}" for name in ("now", "before"))
+    return (one["op"], f"{one['elements']:,}", before, now, f"{one['ratio']:.2f}")

@@ -1,12 +1,12 @@
 """What each device and tool shows of planted bugs in asynchronous work."""
 
 from benchmarks.measurement import Measurement, Record
-from benchmarks.page import Lines, table, text
+from benchmarks.page import Blocks, long_table, text
 
 COLUMNS = ("pair", "kind", "cpu device", "GPU with the bug", "compute-sanitizer", "GPU without it", "compute-sanitizer")
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     every = made.table("pairs")
     yield from text(
         "Each pair is a case of a program of the tests, with its bug and without it. The cpu device: of",
@@ -16,8 +16,18 @@ def show(made: Measurement) -> Lines:
         "compute-sanitizer: the tools that complain, of memcheck, racecheck, initcheck and synccheck. What only",
         "Blackwell has was not run on a GPU.",
     )
-    yield from table("lllllll", COLUMNS, map(row_of, every))
+    yield from long_table(
+        "lllllll", COLUMNS, every, row_of, [one for one in every if shows(one, made["seeds"])],
+        "those that show on the GPU or under compute-sanitizer, or that the cpu device misses or wrongly accuses",
+    )  # fmt: skip
     yield from made.note()
+
+
+def shows(one: Record, seeds: int) -> bool:
+    """Whether the GPU or compute-sanitizer tells anything of the pair, or the cpu device errs."""
+    cpu, gpu, tools = one["cpu"], one["gpu"], one["sanitize"]
+    errs = cpu is not None and (cpu["seeds"] < seeds or bool(cpu["accused"]))
+    return errs or bool(gpu and gpu["wrong"] != gpu["right"]) or bool(tools and (tools["wrong"] or tools["right"]))
 
 
 def row_of(one: Record) -> list[object]:

@@ -3,7 +3,7 @@
 from statistics import median
 
 from benchmarks.measurement import Measurement, Record
-from benchmarks.page import Lines, table, text
+from benchmarks.page import Blocks, largest, long_table, text
 
 COLUMNS = (
     "kernel", "kind", "found in", "trials: median", "worst", "largest minimized case", "before, elements", "tried",
@@ -11,7 +11,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     yield from text(
         "How soon kfuzz finds the defect of each broken kernel, and how small it makes the case that shows it."
     )
@@ -21,7 +21,8 @@ def show(made: Measurement) -> Lines:
     )
     yield from made.note()
     every = made.table("kernels")
-    yield from table("lllrrlrrrr", COLUMNS, map(show_kernel, every))
+    late = largest(every, lambda one: (one["found"] < one["seeds"], one["worst"] or 0))
+    yield from long_table("lllrrlrrrr", COLUMNS, every, show_kernel, late, "those missed, and those found last")
     found, wanted = (sum(one[name] for one in every) for name in ("found", "seeds"))
     trials = [one["median"] for one in every if one["found"]]
     yield from text(

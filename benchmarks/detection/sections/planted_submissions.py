@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.measurement import Measurement
-from benchmarks.page import Lines, heading, table, text
+from benchmarks.page import Blocks, heading, largest, long_table, table, text
 
 STATUSES = ("broken", "warned", "kept", "not judged")
 SORTS = {
@@ -15,7 +15,7 @@ SORTS = {
 }
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     yield from text(
         "Each of the problems with an odd number of levels 1 and 2 has three submissions (level2/84 in the place of",
         "level2/83, whose reference draws random numbers): its own Model under the name ModelNew, the same with",
@@ -38,11 +38,11 @@ def show(made: Measurement) -> Lines:
         )
     yield from heading("The bugs")
     yield from text("The last column is KernelBench's own test: trials passed, of how many. * marks smaller constants.")
-    yield from table("lllrl", ("problem", "bug", "found", "trial", "its own test"), (
-        (one["name"] + "*" * one["is_smaller"], one["bug"], found_text(one),
-         "-" if one["trial"] is None else one["trial"], test_text(one["test"]))
-        for one in bugs
-    ))  # fmt: skip
+    last = largest(bugs, lambda one: (one["status"] != STATUSES[0], one["trial"] or 0))
+    yield from long_table(
+        "lllrl", ("problem", "bug", "found", "trial", "its own test"), bugs, cells, last,
+        "those that are not broken, and those found last",
+    )  # fmt: skip
     if accused := [one for sort in ("twin", "decomposed") for one in made.table(sort) if one["status"] != "kept"]:
         yield from heading("Right submissions that are not kept")
         yield from table("llll", ("problem", "submission", "status", "why"), (
@@ -50,6 +50,11 @@ def show(made: Measurement) -> Lines:
             for one in accused
         ))  # fmt: skip
     yield from made.note()
+
+
+def cells(one: Mapping[str, Any]) -> tuple[object, ...]:
+    trial = "-" if one["trial"] is None else one["trial"]
+    return (one["name"] + "*" * one["is_smaller"], one["bug"], found_text(one), trial, test_text(one["test"]))
 
 
 def count(made: Measurement, sort: str) -> Counter[str]:

@@ -1,7 +1,7 @@
 """How many planted bugs kfuzz finds, and, where rivals were asked, how many they find."""
 
-from benchmarks.measurement import Measurement
-from benchmarks.page import Lines, heading, table, text
+from benchmarks.measurement import Measurement, Record
+from benchmarks.page import Blocks, Lines, heading, long_table, table, text
 from kfuzz.measure.mutants.mutate import operators
 
 COUNTS = ("compiled", "killed", "warned", "survived", "equivalent")
@@ -19,7 +19,7 @@ STATED = ("day", "machine", "device")
 """Facts of the provenance that the first line of the section has, or that never differ."""
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     versions = "; ".join(value for name, value in made["provenance"].items() if name not in STATED)
     yield from text(
         f"Each mutant has up to {made['max_cases']} trials on the cpu device. Seed {made['seed']} and the sources",
@@ -38,21 +38,31 @@ def show(made: Measurement) -> Lines:
         (one["first"] if one["first"] == one["last"] else f"{one['first']} to {one['last']}", one["mutants"])
         for one in made.table("spans")
     ))  # fmt: skip
-    yield from heading("By kernel")
-    yield from table("lrrrrrr", ("kernel", *COLUMNS), (
-        (one["name"], *(one[name] for name in COUNTS), f"{one['median']:g}") for one in made.table("kernels")
-    ))  # fmt: skip
-    yield from heading("By operator")
+    kernels, used = made.table("kernels"), [one for one in made.table("operators") if one["compiled"]]
     docs = {name: (operator.__doc__ or "").split("\n")[0] for name, operator in operators().items()}
-    yield from table("lrrrrrrl", ("operator", *COLUMNS, ""), (
-        (one["name"], *(one[name] for name in COUNTS), f"{one['median']:g}", docs.get(one["name"], ""))
-        for one in made.table("operators") if one["compiled"]
-    ))  # fmt: skip
+    yield from heading("By kernel")
+    yield from long_table(
+        "lrrrrrr", ("kernel", *COLUMNS), kernels, cells, filter(has_survivor, kernels), "those with a survivor"
+    )
+    yield from heading("By operator")
+    yield from long_table(
+        "lrrrrrrl", ("operator", *COLUMNS, ""), used, lambda one: (*cells(one), docs.get(one["name"], "")),
+        filter(has_survivor, used), "those with a survivor",
+    )  # fmt: skip
     if left := made.table("survivors"):
         yield from text(
             f"`data/` lists the {sum(len(one['mutants']) for one in left)} mutants that survive or are equivalent,",
             "each with its reason.",
         )
+
+
+def has_survivor(one: Record) -> bool:
+    return bool(one["survived"])
+
+
+def cells(one: Record) -> tuple[object, ...]:
+    """The counts of a kernel or an operator."""
+    return (one["name"], *(one[name] for name in COUNTS), f"{one['median']:g}")
 
 
 def show_summary(made: Measurement) -> Lines:

@@ -6,14 +6,14 @@ from typing import Any
 
 from benchmarks.detection.solutions import STATUSES
 from benchmarks.measurement import Measurement, Record
-from benchmarks.page import Lines, heading, table, text
+from benchmarks.page import Blocks, Lines, heading, long_table, table, text
 
 WARNING = " (warning)"
 FAR = 1000
 """An answer whose error is so many times that of torch in float32 does not compute the problem."""
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     every = made.table("solutions")
     problems = len({one["problem"] for one in every})
     yield from text(
@@ -31,7 +31,9 @@ def show(made: Measurement) -> Lines:
     yield from table("lr", ("kind", "solutions"), kinds.most_common())
     yield from heading("Why a solution cannot run")
     why = Counter(shortened(one["why"]) for one in every if one["status"] == "cannot run")
-    yield from table("lr", ("reason", "solutions"), ((name.replace("|", "/"), n) for name, n in why.most_common()))
+    reasons = [(name.replace("|", "/"), count) for name, count in why.most_common()]
+    often = [(name, count) for name, count in reasons if count > 1]
+    yield from long_table("lr", ("reason", "solutions"), reasons, tuple, often, "those of more than one solution")
     if wide := [one["in_float64"] for one in every if one["in_float64"].get("elements")]:
         elements, wrong, agree = (sum(one[name] for one in wide) for name in ("elements", "wrong", "agree"))
         yield from text(

@@ -8,15 +8,14 @@ from benchmarks.libraries.judge import claims_of
 from benchmarks.libraries.judging import Claim, Result
 from benchmarks.libraries.tables import page
 from benchmarks.measurement import Measurement
-from benchmarks.page import Lines
+from benchmarks.page import Blocks, Lines
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     """The tables over the results."""
     device, versions = made["device"], made["versions"]
     results = results_of(made)
-    yield from page(results, device, lambda one: versions.get(one.package, "")).split("\n")
-    yield ""
+    yield from page(results, device, lambda one: versions.get(one.package, ""))
     yield from not_reached(results, device)
     yield from commits(made)
     yield from made.note()

@@ -2,8 +2,8 @@
 
 from statistics import mean
 
-from benchmarks.measurement import Measurement
-from benchmarks.page import Lines, heading, table, text
+from benchmarks.measurement import Measurement, Record
+from benchmarks.page import Blocks, heading, largest, long_table, table, text
 
 OPS = (
     "op, format", "rows", "not judged", "bound / largest error", "bound / error: median", "99th percentile", "outside",
@@ -25,15 +25,12 @@ it by less than the error of its own sum, and if one key has nearly all the weig
 nor narrow weights show beyond the error of the scores."""
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     every = made.table("ops")
     yield from heading("How tight")
     yield from text(TIGHT)
-    yield from table("lrrrrrr", OPS, (
-        (one["name"], one["rows"], f"{one['unjudged']:.2%}",
-         *(show_number(one[name]) for name in ("least", "median", "far")), one["outside"])
-        for one in every
-    ))  # fmt: skip
+    wide = largest(every, lambda one: (one["outside"], one["least"] or 0))
+    yield from long_table("lrrrrrr", OPS, every, show_op, wide, "those of the widest bounds by their largest error")
     yield from text(
         f"{sum(one['rows'] for one in every)} rows, {sum(one['outside'] for one in every)} of them outside."
     )
@@ -49,20 +46,30 @@ def show(made: Measurement) -> Lines:
     yield from text(f"{made['seconds']:.0f} s, {made['processes']} processes.")
 
 
-def show_bugs(made: Measurement) -> Lines:
+def show_op(one: Record) -> tuple[object, ...]:
+    ratios = (show_number(one[name]) for name in ("least", "median", "far"))
+    return (one["name"], one["rows"], f"{one['unjudged']:.2%}", *ratios, one["outside"])
+
+
+def show_bugs(made: Measurement) -> Blocks:
     """The shares of each bug, their means, and the right rows that each rule accuses."""
     rules, bugs = made["criteria"], made.table("bugs")
     places = range(len(rules))
     columns = ("op, format", "rows on which a bug shows", *rules, "plain rows", "and joint")
-    yield from table("l" + "r" * (len(rules) + 3), columns, [
-        *(
-            (one["name"], one["rows"], *(f"{share:.0%}" for share in one["caught"]), one["plain"], f"{one['seen']:.0%}")
-            for one in bugs
-        ),
+    total = [
         ("mean", "", *(f"{mean(one['caught'][at] for one in bugs):.0%}" for at in places), "",
          f"{mean(one['seen'] for one in bugs):.0%}"),
         ("right rows accused", f"of {made['right']}", *made["accused"], "", ""),
-    ])  # fmt: skip
+    ]  # fmt: skip
+    yield from long_table(
+        "l" + "r" * (len(rules) + 3), columns, bugs, show_bug, largest(bugs, lambda one: -one["seen"]),
+        "those of which kfuzz sees least", total,
+    )  # fmt: skip
+
+
+def show_bug(one: Record) -> tuple[object, ...]:
+    shares = (f"{share:.0%}" for share in one["caught"])
+    return (one["name"], one["rows"], *shares, one["plain"], f"{one['seen']:.0%}")
 
 
 def show_number(value: float | None) -> str:

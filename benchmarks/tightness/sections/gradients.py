@@ -1,12 +1,12 @@
 """Gradients beside torch's, in double and in single precision."""
 
 from benchmarks.measurement import Measurement, Record
-from benchmarks.page import Lines, heading, table, text
+from benchmarks.page import Blocks, heading, largest, long_table, table, text
 
 BOUNDS = ("outside", "worst error / bound", "half width")
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     yield from text(
         f"kfuzz's gradients, compared with those of torch {made['torch']} on a CPU. Each input has few bits.",
         "*Elements* are those that were judged, *outside* those beyond the bound; the largest error is in units of",
@@ -15,9 +15,12 @@ def show(made: Measurement) -> Lines:
         "values, at the same inputs.",
     )
     yield from heading("Derived")
-    yield from table("lrrrrr", ("op", "apart in float64", "elements in float32", *BOUNDS), (
-        (one["op"], f"{one['apart']:.1e}", *show_bounds(one)) for one in made.table("derived")
-    ))  # fmt: skip
+    derived = made.table("derived")
+    yield from long_table(
+        "lrrrrr", ("op", "apart in float64", "elements in float32", *BOUNDS), derived,
+        lambda one: (one["op"], f"{one['apart']:.1e}", *show_bounds(one)),
+        largest(derived, lambda one: (one["outside"], one["worst"])), "those of the largest error",
+    )  # fmt: skip
     yield from heading("From saved values")
     yield from table("llrrrrrrr", ("op", "type", "mean", "elements", *BOUNDS, "named", "derived"), (
         (one["op"], one["type"], f"{one['mean']:g}", *show_bounds(one), f"{one['named']:.3g}",

@@ -2,16 +2,18 @@
 
 from collections import Counter
 
-from benchmarks.measurement import Measurement
-from benchmarks.page import Lines, heading, table, text
+from benchmarks.measurement import Measurement, Record
+from benchmarks.page import Blocks, heading, long_table, table, text
 
 COLUMNS = (
     "level", "problems", "judged", "partly", "not", "not measured", "half width below 1e4 u", "elements", "outside",
 )  # fmt: skip
 STATUSES = ("judged", "partly", "not", "not measured")
+BLIND = 1e8
+"""A bound of so many u detects no error."""
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     problems = made.table("problems")
     yield from text(
         "A problem is *judged* if its formula has a rule for each operation, and torch's own answers, in float32",
@@ -34,8 +36,14 @@ def show(made: Measurement) -> Lines:
         rows.append((level["level"], *counts, tight, level["elements"], level["outside"]))
     yield from table("l" + "r" * 8, COLUMNS, rows)
     yield from heading("Problem by problem")
-    yield from table("llrrl", ("problem", "status", "half width, u", "channels /", "why"), (
-        (one["name"], one["status"], "-" if one["width"] is None else f"{one['width']:.3g}",
-         one["narrower"] if one["narrower"] > 1 else "", one["why"].replace("|", "/"))
-        for one in problems
-    ))  # fmt: skip
+    yield from long_table(
+        "llrrl", ("problem", "status", "half width, u", "channels /", "why"), problems, cells,
+        [one for one in problems if one["status"] != "judged" or (one["width"] or 0) >= BLIND],
+        "those that are not judged, or whose half width detects no error",
+    )  # fmt: skip
+
+
+def cells(one: Record) -> tuple[object, ...]:
+    width = "-" if one["width"] is None else f"{one['width']:.3g}"
+    narrower = one["narrower"] if one["narrower"] > 1 else ""
+    return (one["name"], one["status"], width, narrower, one["why"].replace("|", "/"))

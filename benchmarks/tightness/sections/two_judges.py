@@ -1,7 +1,7 @@
 """Rows judged by float64 and by balls, and those on which they differ."""
 
 from benchmarks.measurement import Measurement, Record
-from benchmarks.page import Lines, heading, table, text
+from benchmarks.page import Blocks, heading, largest, long_table, table, text
 from benchmarks.tightness.judged_twice import ANSWERS, BALLS_ALONE, FLOAT64_ALONE
 
 COLUMNS = (
@@ -10,7 +10,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     ops = sorted(made.table("ops"), key=lambda one: str(one["name"]))
     every = add_up("all", ops)
     yield from text(
@@ -30,7 +30,10 @@ def show(made: Measurement) -> Lines:
         "tiny, and float64 errs by 2^-53 of what was subtracted.",
     )
     yield from made.note()
-    yield from table("lrrrrrrrrr", COLUMNS, (_cells(one) for one in (*ops, every)))
+    apart = largest(ops, lambda one: [one[f"broken {who}"] for who in (FLOAT64_ALONE, BALLS_ALONE)])
+    yield from long_table(
+        "lrrrrrrrrr", COLUMNS, ops, _cells, apart, "those on which the two judges differ most", [_cells(every)]
+    )
     yield from heading("By answer")
     yield from text(
         "'Right' is the number nearest to the exact value, or what a simulated kernel writes: one of a quantizer",
