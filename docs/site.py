@@ -27,20 +27,22 @@ OPS = ROOT / "oracle" / "ops"
 """The files of the ops. A link to one leads to what `kfuzz op NAME` prints."""
 BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 API = {
-    "kfuzz": "fuzz, load",
-    "kfuzz.oracle.judging.judge.judge": "",  # these two first; their modules have no page
+    "kfuzz.api": "fuzz, load",
+    "kfuzz.oracle.judging.judge.judge": "",
     "kfuzz.oracle.judging.exact_answers.want": "",
-    "kfuzz.oracle": "",
-    "kfuzz.strategies": "",
-    "kfuzz.devices": "",
-    "kfuzz.campaign.trials.trial": "",
+    "kfuzz.oracle.accuracy.rounding.Accuracy": "",
+    "kfuzz.oracle.numbers.verdict.Special": "",
+    "kfuzz.oracle.numbers.verdict.Verdict": "",
+    "kfuzz.claims.kernel.Kernel": "",
+    "kfuzz.ui.reports.report.Report": "",
+    "kfuzz.testing": "",
 }
-"""What people import, and of it only these members where some are named."""
+"""The docstrings of the ten names, below the page on them; of a module only these members where some are named."""
 GROUPS = {
     "Start": ["tutorial", "glossary"],
     "Use": ["kernel-file", "formulas", "callables", "pytest", "ci", "bench", "cluster"],
     "Understand": ["limits", "cpu-device", "gpu-device", "numerics", "found"],
-    "Look up": ["ops", "kernels", "formats"],
+    "Look up": ["api", "ops", "kernels", "formats"],
     "Inside": ["architecture"],
 }
 """The pages of docs/ by what you want to do; a page that is in no group comes under `More`."""
@@ -69,9 +71,9 @@ def assembled(source: Path) -> None:
     for path, place in MEASURED.items():
         write(source / place, path.read_text(encoding="utf-8"), path.parent, up="../")
     chosen = {name: f"    options:\n      members: [{members}]\n" if members else "" for name, members in API.items()}
-    pages = [f"# API\n\n{' '.join(f'[`{name}`](#{name})' for name in API)}\n"]
-    pages += [f"::: {name}\n{options}" for name, options in chosen.items()]
-    write(source / "api.md", "\n".join(pages), ROOT)
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    parts = [page, "## In full\n", *(f"::: {name}\n{options}" for name, options in chosen.items())]
+    write(source / "api.md", "\n".join(parts), ROOT / "docs")
 
 
 def linked(folder: Path) -> None:
@@ -121,7 +123,7 @@ def configuration(source: Path, package: Path, site: Path) -> dict[str, object]:
     """What MkDocs is told: the order of pages, search, and nothing from anywhere else."""
     there = {path.stem for path in source.glob("*.md")}
     groups = {title: [f"{name}.md" for name in names if name in there] for title, names in GROUPS.items()}
-    placed = {name for names in GROUPS.values() for name in names} | {"index", "api"}
+    placed = {name for names in GROUPS.values() for name in names} | {"index"}
     groups["More"] = [f"{name}.md" for name in sorted(there - placed - {Path(one).stem for one in BESIDE})]
     findings = sorted((source / "findings").glob("*.md"))
     measured = [place for place in MEASURED.values() if (source / place).exists()]
@@ -148,7 +150,6 @@ def configuration(source: Path, package: Path, site: Path) -> dict[str, object]:
             *({title: pages} for title, pages in groups.items() if pages),
             {"Findings": [f"findings/{path.name}" for path in findings]},
             {"Measurements": measured},
-            {"API": "api.md"},
             {"Project": [name for name in BESIDE if Path(name).stem in there]},
         ],
         "not_in_nav": "/ops/",  # the list of ops leads to them

@@ -2,26 +2,31 @@
 
     import kfuzz
 
-    verdict = kfuzz.judge("softmax", {"x": x}, {"y": y})     is this answer right?
+    verdict = kfuzz.judge("softmax", {"x": x}, {"y": y})     is this answer right? A Verdict
     exact = kfuzz.want("softmax", {"x": x}, digits=50)       what is the right answer?
-    kernel = kfuzz.load("mine.cu")                           a kernel file and its claim
-    report = kfuzz.fuzz(kernel, cases=500, seed=7)           what breaks it?
+    kernel = kfuzz.load("mine.cu")                           a kernel file and its claim: a Kernel
+    report = kfuzz.fuzz(kernel, cases=500, seed=7)           what breaks it? A Report
 
-`Accuracy` and `Special` hold what a claim says about rounding and about special values. The command line, the pytest
-plugin and the Hypothesis strategies (`kfuzz.strategies`) use the same rooms.
+`Accuracy` and `Special` hold what a claim says about rounding and about special values. `kfuzz.testing` is for tests of
+your own. The command line and the pytest plugin use the same rooms.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kfuzz.api import Accuracy, Special, fuzz, judge, load, want
+    from kfuzz import testing
+    from kfuzz.api import Accuracy, Kernel, Report, Special, Verdict, fuzz, judge, load, want
 
-__all__ = ["Accuracy", "Special", "fuzz", "judge", "load", "want"]
+__all__ = ["Accuracy", "Kernel", "Report", "Special", "Verdict", "fuzz", "judge", "load", "testing", "want"]
 
 
 def __getattr__(name: str) -> object:
     """Load the rooms at the first use of a name: every pytest run of every user imports this file."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("kfuzz.api"), name)
+    return import_module("kfuzz.testing") if name == "testing" else getattr(import_module("kfuzz.api"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

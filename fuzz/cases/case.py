@@ -18,6 +18,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.axes import MAX_ELEMENTS
 from kfuzz.claims.language.reference import BY_REFERENCE, name_in_case, shown_op
 from kfuzz.claims.language.roles import Dimensions, Roles, roles_of
+from kfuzz.common.printable import print_repr
 from kfuzz.devices.memory.vast import is_vast, make_unfilled
 from kfuzz.kinds import Severity
 from kfuzz.oracle.judging.find_op import hint, is_op
@@ -31,7 +32,7 @@ BitPatterns = NDArray[Any]
 """The same memory as unsigned integers."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Case:
     """One input of an op: role -> array in the op's own dimensions (a plain vector is one row).
 
@@ -90,6 +91,11 @@ class Case:
     def sizes(self) -> str:
         """`rows=1 cols=5`."""
         return " ".join(f"{name}={size}" for name, size in self.axes.items())
+
+    def __repr__(self) -> str:
+        return f"<Case {self}>"
+
+    _repr_pretty_ = print_repr
 
     def __str__(self) -> str:
         """The case in words: `softmax rows=1 cols=5; x: -inf x2, 0 x3`."""

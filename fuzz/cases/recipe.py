@@ -13,7 +13,7 @@ of a recipe must not change and belongs in one place.
 """
 
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.claims.grid_numbers import encode_numbers, numbers_of_codes, ties_of
+from kfuzz.common.printable import print_repr
 from kfuzz.oracle.numbers.elements import F32, element_of
 
 GENERATOR, NARROW_GENERATOR = "kfuzz-recipe/1", "kfuzz-recipe/2"
@@ -100,7 +101,7 @@ class Band(NamedTuple):
     edits: tuple[Edit, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recipe:
     """rows x cols values; `limits`, two bit patterns of float32, bound every finite one.
 
@@ -112,6 +113,16 @@ class Recipe:
     bands: tuple[Band, ...] = (Band(),)
     limits: tuple[int, int] | None = None
     element: str = F32.name
+
+    def __repr__(self) -> str:
+        return f"<Recipe {self.rows}x{self.cols}: {describe(self)}>"
+
+    _repr_pretty_ = print_repr
+
+    @property
+    def python(self) -> str:
+        """The expression that makes it."""
+        return f"Recipe({', '.join(f'{one.name}={getattr(self, one.name)!r}' for one in fields(self))})"
 
     @property
     def elements(self) -> int:

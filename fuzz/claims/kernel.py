@@ -6,7 +6,7 @@ Long, since a kernel's sizes, arrays and jobs are all computed from the same fie
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from itertools import product
 from pathlib import Path
@@ -56,7 +56,7 @@ from kfuzz.claims.language.sizes import (
 from kfuzz.claims.language.variants import EXAMPLE, FEW, SizeDomain, TooManyError
 from kfuzz.claims.language.where import Where, read_where
 from kfuzz.claims.references.references import resolve
-from kfuzz.common.printable import one_line
+from kfuzz.common.printable import one_line, print_repr
 from kfuzz.common.text import exhibits
 from kfuzz.devices import Entry, Job, Step
 from kfuzz.devices.memory.vast import is_vast
@@ -85,7 +85,7 @@ class DoesNotFitError(ValueError):
     """The case has shapes that this kernel does not take."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Kernel:
     """One `.cu` or `.py` file with its claim."""
 
@@ -105,8 +105,8 @@ class Kernel:
     broken: Broken | None
     home: Sizes
     """The shape that a host function was written for; empty if unknown."""
-    written: WrittenClaim = field(repr=False)
-    front: FrontMatter = field(repr=False)
+    written: WrittenClaim
+    front: FrontMatter
     scalars: Mapping[str, float] = field(default_factory=dict)
     random: Mapping[str, int] = field(default_factory=dict)
     """The arguments that choose what is drawn, with their values; trials have these, and properties try others."""
@@ -169,6 +169,11 @@ class Kernel:
         )
         _ = kernel.entries  # each expression in an entry has a few values
         return kernel
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.name}, {self.op}, {self.path}>"
+
+    _repr_pretty_ = print_repr
 
     @property
     def path(self) -> Path:
@@ -510,10 +515,14 @@ class Claimed:
     kernel: Kernel = field(compare=False)
 
 
+NO_FACTS = ("name", "broken", "written", "front")
+
+
 def facts_of(kernel: Kernel) -> str:
     """All that decides whether a claim contradicts itself at some sizes: its text too, if that may name other files."""
     rounding = replace(kernel.rounding, read_off=(), doubts=())  # these have lines of the file
-    facts = repr(replace(kernel, name="", broken=None, rounding=rounding))
+    parts = {one.name: getattr(kernel, one.name) for one in fields(kernel) if one.name not in NO_FACTS}
+    facts = repr(parts | {"rounding": rounding})
     return f"{kernel.front.path}\n{kernel.source}\n{facts}" if kernel.front.language.reads_other_files else facts
 
 

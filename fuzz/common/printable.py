@@ -6,6 +6,7 @@ surrogates, which no stream can encode. Knows characters and paths alone.
 
 import os
 from pathlib import Path
+from typing import Protocol
 
 
 def printable(text: str) -> str:
@@ -22,3 +23,15 @@ def shown_path(path: Path) -> str:
     """The path relative to the working directory if it lies below it, else as given."""
     relative = os.path.relpath(path) if path.is_absolute() else str(path)
     return one_line(str(path) if relative.startswith("..") else relative)
+
+
+class Printer(Protocol):
+    """What prints for Hypothesis and IPython, as far as we use it."""
+
+    def text(self, obj: str) -> None:
+        """Print a text without a break."""
+
+
+def print_repr(one: object, printer: Printer, cycle: bool) -> None:
+    """Print an object by its repr, as its `_repr_pretty_`: Hypothesis else prints every field of a dataclass."""
+    printer.text(repr(one))

@@ -1,7 +1,8 @@
-"""`import kfuzz`: six names, each documented and typed, and nothing is loaded before it is used."""
+"""`import kfuzz`: ten names, each documented and typed, and nothing is loaded before it is used."""
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 import typing
@@ -9,27 +10,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from paths import ROOT
 
 import kfuzz
 from kfuzz.claims.kernel import KERNELS
+from kfuzz.common.errors import ClaimError
 
-SIX = ["Accuracy", "Special", "fuzz", "judge", "load", "want"]
+NAMES = ["Accuracy", "Kernel", "Report", "Special", "Verdict", "fuzz", "judge", "load", "testing", "want"]
 HEAVY = {"numpy", "hypothesis", "click", "rich", "flint", "mpmath", "pytest"}
 
 
-def test_the_front_has_six_names() -> None:
-    assert kfuzz.__all__ == SIX
-    assert all(name in (kfuzz.__doc__ or "") for name in SIX)
+def test_the_front_has_ten_names() -> None:
+    assert kfuzz.__all__ == dir(kfuzz) == NAMES
+    assert all(name in (kfuzz.__doc__ or "") for name in NAMES)
 
 
 def test_what_a_type_checker_sees_is_what_is_there() -> None:
     source = ast.parse(Path(kfuzz.__file__).read_text())
     reported = [alias.name for node in ast.walk(source) if isinstance(node, ast.ImportFrom) for alias in node.names]
-    assert sorted(set(reported) & set(SIX)) == SIX
+    assert sorted(set(reported) & set(NAMES)) == NAMES
     assert (Path(kfuzz.__file__).parent / "py.typed").is_file()
 
 
-@pytest.mark.parametrize("name", SIX)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_name_of_the_front_is_documented_and_typed(name: str) -> None:
     thing = getattr(kfuzz, name)
     assert inspect.getdoc(thing)
@@ -57,6 +60,38 @@ def test_an_answer_is_judged_and_the_right_one_is_computed() -> None:
     assert kfuzz.judge("softmax", {"x": x}, {"y": right}, accuracy=accuracy).status == "kept"
     assert kfuzz.judge("softmax", {"x": x}, {"y": right * 2}, accuracy=accuracy).status == "broken"
     assert [float(value) for value in np.ravel(kfuzz.want("softmax", {"x": x})["y"])] == [0.5, 0.5, 0.0]
+
+
+def test_the_page_on_the_front_has_every_name() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    assert [name for name in NAMES if not re.search(rf"^\| .*`kfuzz\.{name}[(`]", page, re.MULTILINE)] == []
+
+
+def test_a_call_says_what_a_file_computes_as_a_command_line_does(tmp_path: Path) -> None:
+    extension = tmp_path / "sum.cu"
+    extension.write_text((ROOT / "README.md").read_text().split("```cuda\n")[1].split("```")[0])
+    kernel = kfuzz.load(extension, op="row_sum")
+    assert repr(kernel) == f"<Kernel sum, row_sum, {extension}>"
+    with pytest.raises(ClaimError, match="no front matter"):
+        kfuzz.load(extension)
+    with pytest.raises(ClaimError, match="op and reference both say what is right"):
+        kfuzz.load(extension, op="row_sum", reference="problem.py")
+    with pytest.raises(ClaimError, match="it has a claim, and --op softmax is for files without one"):
+        kfuzz.load("softmax/online_block", op="softmax")
+    with pytest.raises(ClaimError, match="it is loaded already"):
+        kfuzz.fuzz(kernel, op="row_sum")
+
+
+@pytest.mark.slow
+def test_a_call_ends_after_its_seconds_and_finds_a_race(tmp_path: Path) -> None:
+    extension = tmp_path / "sum.cu"
+    extension.write_text((ROOT / "README.md").read_text().split("```cuda\n")[1].split("```")[0])
+    report = kfuzz.fuzz(extension, "cpu", seed=1, seconds=3, op="row_sum")
+    assert (report.exit_code, report.result.stop_reason) == (1, "max-time")
+    assert "race" in {bug.headline.defect.kind for bug in report.bugs}
+    assert report.to_dict()["kernels"][0]["op"] == "row_sum"
+    assert repr(report).startswith("<Report on sum, cpu: exit code 1, ")
+    assert "\n" not in repr(report)
 
 
 @pytest.mark.slow

@@ -200,13 +200,18 @@ def test_a_wrong_command_in_the_running_text_is_reported() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_SESSION)
 def test_the_sessions_of_a_page_give_the_output_that_they_show(page: Path, tmp_path: Path) -> None:
-    for block in (*blocks(page.read_text(), "cuda"), *blocks(page.read_text(), "python")):
-        if named := re.match(r"(?://|#) (\w+\.(?:cu|py))\n", block.text):
-            (tmp_path / named[1]).write_text(block.text)
+    write_files_of(page, tmp_path)
     for block in blocks(page.read_text(), "console"):
         for command, shown in steps(block.text):
             printed = output_of(command, tmp_path)
             assert is_shown(shown, printed), f"{page.name}:{block.line}: $ {command}\n{printed}"
+
+
+def write_files_of(page: Path, folder: Path) -> None:
+    """Write each block of code whose first line names a file."""
+    for block in (*blocks(page.read_text(), "cuda"), *blocks(page.read_text(), "python")):
+        if named := re.match(r"(?://|#) (\w+\.(?:cu|py))\n", block.text):
+            (folder / named[1]).write_text(block.text)
 
 
 def output_of(command: str, folder: Path) -> str:
@@ -234,6 +239,7 @@ def test_a_session_is_compared_line_by_line_but_for_what_is_left_out(shown: str,
 @pytest.mark.parametrize("page", WITH_PYTHON)
 def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(template("softmax"))
+    write_files_of(ROOT / "README.md", tmp_path)
     for number, block in enumerate(blocks(page.read_text(), "python")):
         script = tmp_path / f"test_block_{number}.py"
         script.write_text(block.text)

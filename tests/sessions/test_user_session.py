@@ -61,12 +61,12 @@ def test_a_users_own_few_lines(here: Machine) -> None:
     (here.folder / "test_own.py").write_text(
         "from hypothesis import given, settings\n"
         "from kfuzz import load\n"
-        "from kfuzz.strategies import attempts\n\n"
+        "from kfuzz.testing import attempts, check\n\n"
         "OWN = load('own.cu')\n\n\n"
         "@settings(deadline=None, max_examples=10)\n"
         "@given(attempts(OWN, 64))\n"
         "def test_own(attempt):\n"
-        "    assert OWN.admits(OWN.axes_of(attempt.case.arrays))\n"
+        "    check(OWN, attempt, 'cpu')\n"
     )
     done = here.pytest("test_own.py")
     assert (done.returncode, "1 passed" in done.stdout) == (0, True), done.stdout

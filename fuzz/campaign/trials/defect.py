@@ -55,7 +55,7 @@ class Scene:
     said: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Defect:
     """What is wrong, by the device (`finding`) or by the oracle (`worst` and `extent`), and its bucket.
 
@@ -99,6 +99,9 @@ class Defect:
     """How grave the defect is beside the shape that a host function was written for, 1 the gravest; 0 if unknown."""
     standing: str = ""
     """The reason for the rank, in words."""
+
+    def __repr__(self) -> str:
+        return f"<{self.title} {plain_bucket(self.bucket)}, {self.where}>"
 
     @property
     def title(self) -> str:

@@ -3,11 +3,9 @@
 Knows kernels, cases, the device protocol and the verdict; it does not know how a case was found or a defect is used.
 """
 
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, get_args
 
 import numpy as np
@@ -43,7 +41,7 @@ SILENCES = {Why.NAN: "nan", Why.POS_INF: "pos_inf"}
 Outputs = Mapping[str, NDArray[np.generic]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trial:
     """The result of a trial.
 
@@ -71,6 +69,10 @@ class Trial:
     looks: tuple[Look, ...] = ()
     """What it says of the properties that users rely on."""
 
+    def __repr__(self) -> str:
+        found = ", ".join(map(repr, self.defects)) or (f"kept, {self.rows} rows" if self.rows else "not judged")
+        return f"<Trial of {self.kernel} on {self.device}: {self.case}: {found}>"
+
     @property
     def left_out(self) -> tuple[Unjudged, ...]:
         """What was not judged, and why; the device's notes if nothing was judged."""
@@ -82,23 +84,6 @@ class Trial:
     def errors(self) -> tuple[Defect, ...]:
         """The defects that make a kernel broken; the rest are warnings."""
         return tuple(defect for defect in self.defects if defect.severity == "error")
-
-
-class DefectError(AssertionError):
-    """A trial found an error; `check_trial` raises it. Each bucket has its own subclass."""
-
-
-@cache
-def error_class(bucket: str) -> type[DefectError]:
-    """The exception of a bucket: Hypothesis takes failures of different classes for different bugs."""
-    name = "".join(word.capitalize() for word in re.findall(r"[A-Za-z0-9]+", bucket))
-    return type(f"{name}Error", (DefectError,), {"__doc__": bucket})
-
-
-def check_trial(trial: Trial) -> None:
-    """Raise the exception of the trial's first error, if it has one."""
-    for defect in trial.errors:
-        raise error_class(defect.bucket)(f"{defect.bucket}: {defect.message} [{trial.case}, {dict(trial.tune)}]")
 
 
 def unfit(kernel: Kernel, case: Case) -> str:

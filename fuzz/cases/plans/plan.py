@@ -31,6 +31,7 @@ from kfuzz.cases.plans.structures import draw_integers, draw_mask
 from kfuzz.cases.plans.vast import Rung, make_vast_inputs, vast_size
 from kfuzz.cases.recipe import Band, Recipe, bits_of
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.printable import print_repr
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.enclosure import FLT_MAX
 from kfuzz.oracle.numbers.layout import Shape
@@ -50,13 +51,18 @@ HOSTILE_IF_MANY = 4
 Planner = Callable[[Ground, Mapping[str, Shape], Choose], dict[str, Recipe]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Attempt:
     """A case for a kernel, and the launch parameters to try it with."""
 
     case: Case
     tune: Mapping[str, int]
     rung: Rung | None = None
+
+    def __repr__(self) -> str:
+        return f"<Attempt {' '.join([str(self.case), *(f'{name}={value}' for name, value in self.tune.items())])}>"
+
+    _repr_pretty_ = print_repr
 
 
 def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK, large: Large | None = None) -> Attempt:

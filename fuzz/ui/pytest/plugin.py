@@ -5,9 +5,11 @@ files, and looks at nothing but JSON, kernel files and the heads of .py files, u
 option --kfuzz. The items themselves are in items.py.
 """
 
+import functools
 import importlib
 import re
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Protocol
@@ -96,6 +98,13 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     cases, device = config.getoption("--kfuzz-cases"), config.getoption("--kfuzz-device")
     how_long = f"each kernel, --kfuzz-cases {cases}" if cases else f"for {config.getoption('--kfuzz-time')}"
     return f"kfuzz: fuzzing {how_long}, device {device}, --kfuzz-seed {config.getoption('--kfuzz-seed')}"
+
+
+@pytest.fixture(scope="session")
+def kfuzz_check(request: pytest.FixtureRequest) -> Callable[..., object]:
+    """`kfuzz.testing.check` on the device of --kfuzz-device: call it with a kernel and an attempt."""
+    check = importlib.import_module("kfuzz.testing").check
+    return functools.partial(check, device=request.config.getoption("--kfuzz-device"))
 
 
 def is_case(path: Path) -> bool:

@@ -20,6 +20,7 @@ from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.kinds import Severity
+from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.reports.claims import claim_notes
 from kfuzz.ui.reports.document import Document, FindingEntry, KernelEntry, SizesTogether, SizesTried
 from kfuzz.ui.reports.failure import Statement, commands, evidence, occurrence_text
@@ -29,7 +30,7 @@ from kfuzz.ui.reports.records import make_record
 from kfuzz.ui.reports.silenced import silenced_findings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """A campaign that has ended, with its command, device and start."""
 
@@ -43,6 +44,21 @@ class Report:
     """The targets are a collection of files: one that does not compile is counted, and is no fault of the campaign."""
     fail_on: Severity = "error"
     """The least severity of a finding that fails the run."""
+
+    def __repr__(self) -> str:
+        names = self.kernels[0].kernel.name if len(self.kernels) == 1 else plural(len(self.kernels), "kernel")
+        found = ", ".join(repr(bug.headline.defect) for bug in self.bugs)
+        tried = f"{plural(self.result.trials, 'trial')}, {plural(self.result.rows, 'row')}, seed {self.result.seed}"
+        return f"<Report on {names}, {self.device}: exit code {self.exit_code}, {tried}{': ' if found else ''}{found}>"
+
+    def to_dict(self) -> Document:
+        """All of it, as `--json` writes it: a dictionary of texts, numbers, lists and dictionaries."""
+        return document(self)
+
+    @property
+    def bugs(self) -> tuple[Bug, ...]:
+        """The bugs of all kernels, errors before warnings; `headline.defect` says of each what is wrong."""
+        return tuple(bug for each in self.kernels for bug in each.bugs)
 
     @property
     def kernels(self) -> tuple[KernelResult, ...]:

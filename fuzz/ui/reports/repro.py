@@ -139,7 +139,7 @@ def array_text(role: str, record: Record) -> str:
         )
         return f"np.array(\n    {values},\n    np.uint32,\n).view(np.float32).reshape({array.shape!r})"
     if recipe is not None:
-        return repr(recipe)
+        return recipe.python
     packed = base64.b85encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
     parts = [f'    "{packed[first : first + PACKED_LINE]}"' for first in range(0, len(packed), PACKED_LINE)]
     return "unpacked(\n" + "\n".join(parts) + f",\n    {array.shape!r},\n    {element.name!r},\n)"

@@ -20,7 +20,7 @@ from kfuzz.claims.language.kernel_file import parse
 from kfuzz.devices import ClaimError, Device, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu import device as gpu
-from kfuzz.strategies import attempts
+from kfuzz.testing import attempts
 
 CLAIM = """\
 // /// kernel

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from our_kernels import our_kernel
 
-from kfuzz.campaign.trials.trial import DefectError, Trial, check_trial, run_trial, unfit
+from kfuzz.campaign.trials.trial import Trial, run_trial, unfit
 from kfuzz.cases.case import Case, case_of
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import Circumstances, Device, Finding, Job, Outcome, Probe, Run
 from kfuzz.oracle.numbers.verdict import Reason, Why
+from kfuzz.testing import DefectError, check_trial
 
 ONLINE = our_kernel("softmax/online_block")
 NAIVE, SUM_DOWN = our_kernel("softmax/naive_block"), our_kernel("reduce/warp_sum_down")

@@ -27,7 +27,7 @@ from kfuzz.claims.kernel import KERNELS as KERNELS_FOLDER
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.language.axes import Axis
 from kfuzz.oracle import op_names
-from kfuzz.strategies import attempts, cases, rows, sizes, values
+from kfuzz.testing import attempts, cases, rows, sizes, values
 
 KERNELS = every_kernel()
 RIGHT = [kernel for kernel in KERNELS if kernel.broken is None]

@@ -1,23 +1,30 @@
-"""Hypothesis strategies for your own `@given`: sizes, values, rows and whole cases, inferred from a kernel's claim.
+"""What tests of your own import: cases of a kernel for Hypothesis, and a check of one of them.
 
     from hypothesis import given
     from kfuzz import load
-    from kfuzz.strategies import attempts
+    from kfuzz.testing import attempts, check
 
     MINE = load("mine.cu")
 
     @given(attempts(MINE))
-    def test_mine(attempt): ...
+    def test_mine(attempt):
+        check(MINE, attempt)
 
-A draw takes a handful of choices at any size, since arrays are recipes, and shrinks towards one row of zeros.
-Knows Hypothesis and the plan; edges, families and planners decide what makes an input hostile.
+`attempts`, `cases`, `rows`, `sizes` and `values` are strategies. A draw takes a handful of choices at any size, since
+arrays are recipes, and shrinks towards one row of zeros.
 """
 
+import atexit
+import re
 from collections.abc import Iterable
+from functools import cache
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from kfuzz.campaign.device import open_device
+from kfuzz.campaign.trials.defect import Defect
+from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import Case
 from kfuzz.cases.plans.choose import Choose
 from kfuzz.cases.plans.edges import VECTOR, WARP, columns, edges
@@ -26,9 +33,57 @@ from kfuzz.cases.plans.plan import Attempt, plan
 from kfuzz.cases.recipe import Recipe, mix
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.axes import Axis
+from kfuzz.devices import Device, Probe
+from kfuzz.ui.reports.failure import evidence
+
+__all__ = ["DefectError", "attempts", "cases", "check", "check_trial", "rows", "sizes", "values"]
 
 SMALL_BUDGET = 1 << 12
 """Default number of elements of a case: small enough that a hundred examples take seconds."""
+
+
+class DefectError(AssertionError):
+    """A kernel is broken. Each bug has a class of its own, named by its kind: Hypothesis tells bugs apart by it."""
+
+
+@cache
+def error_class(bucket: str, kind: str) -> type[DefectError]:
+    """The exception of a bucket."""
+    name = "".join(word.capitalize() for word in re.findall(r"[A-Za-z0-9]+", kind))
+    return type(f"{name}Error", (DefectError,), {"__doc__": bucket, "__module__": __name__})
+
+
+def check(kernel: Kernel, attempt: Attempt, device: str = "auto") -> Trial:
+    """Run a kernel on one case, with every access checked on a CPU, and raise a DefectError if it is broken.
+
+    `device` is "cpu", "gpu", or "auto": the GPU if there is one. The trial says what was judged, and has the warnings
+    among its `defects`. The fixture `kfuzz_check` of the pytest plugin is this function on `--kfuzz-device`.
+    """
+    __tracebackhide__ = True
+    probe = Probe(check=True, seed=int(attempt.case.digest[:8], 16))
+    trial = run_trial(kernel, attempt.case, attempt.tune, _device_of_process(device), probe)
+    check_trial(trial)
+    return trial
+
+
+def check_trial(trial: Trial) -> None:
+    """Raise the exception of the trial's first error, if it has one."""
+    __tracebackhide__ = True
+    for defect in trial.errors:
+        raise error_class(defect.bucket, defect.kind)(_message(defect))
+
+
+def _message(defect: Defect) -> str:
+    """What a report says of a defect, without what a campaign adds."""
+    return "\n".join([defect.bucket, *(f"  {name:<9} {words}" for name, words in evidence(defect))])
+
+
+@cache
+def _device_of_process(name: str) -> Device:
+    """The device of all checks of this process, since its worker takes a while to start."""
+    device = open_device(name)
+    atexit.register(device.close)
+    return device
 
 
 def sizes(axis: Axis, around: Iterable[int] = (WARP, VECTOR)) -> SearchStrategy[int]:
