@@ -3,7 +3,6 @@
 A process is asked by the name of a folder, in which it leaves its answer. Knows processes; it knows no torch.
 """
 
-import functools
 import os
 import select
 import signal
@@ -34,8 +33,9 @@ class ServingProcess:
         return (self.errors.read().decode(errors="replace").strip().splitlines() or ["it ended"])[-1]
 
     def end(self) -> None:
-        """End it with all that it has started; the next question starts another."""
-        _server.cache_clear()
+        """End it with all that it has started; the next question starts another. Those of other modules go on."""
+        for key in [key for key, one in _SERVERS.items() if one is self]:
+            del _SERVERS[key]
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         with suppress(OSError), self.errors, self.process:  # what was not sent is lost
@@ -47,7 +47,7 @@ def ask(module: str, folder: Path, seconds: float, on_gpu: bool = False) -> None
 
     `on_gpu`: the process sees the GPUs of this one.
     """
-    server = _server(module, os.getpid(), on_gpu)
+    server = _server(module, on_gpu)
     assert server.process.stdin is not None
     assert server.process.stdout is not None
     try:
@@ -66,16 +66,21 @@ def ask(module: str, folder: Path, seconds: float, on_gpu: bool = False) -> None
     raise NoAnswerError(words)
 
 
-@functools.lru_cache(maxsize=4)
-def _server(module: str, of_process: int, on_gpu: bool) -> ServingProcess:
-    """The process of a module for this one; a fork starts another."""
-    del of_process
-    usual = {**os.environ} if on_gpu else {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"}
-    errors = tempfile.TemporaryFile()  # noqa: SIM115  open as long as the process
-    words = [sys.executable, "-m", module]
-    pipe = subprocess.PIPE
-    made = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=errors, env=usual, start_new_session=True)
-    return ServingProcess(made, errors)
+_SERVERS: dict[tuple[str, int, bool], ServingProcess] = {}
+"""The processes that are up: by their module, the process that they answer, since a fork starts others, and GPUs."""
+
+
+def _server(module: str, on_gpu: bool) -> ServingProcess:
+    """The process of a module for this one."""
+    key = (module, os.getpid(), on_gpu)
+    if key not in _SERVERS:
+        usual = {**os.environ} if on_gpu else {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"}
+        errors = tempfile.TemporaryFile()  # noqa: SIM115  open as long as the process
+        words = [sys.executable, "-m", module]
+        pipe = subprocess.PIPE
+        made = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=errors, env=usual, start_new_session=True)
+        _SERVERS[key] = ServingProcess(made, errors)
+    return _SERVERS[key]
 
 
 def serve(answer: Callable[[Path], None]) -> None:

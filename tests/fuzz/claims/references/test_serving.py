@@ -6,7 +6,7 @@ from types import FrameType
 
 import pytest
 
-from kfuzz.claims.references.serving import ask
+from kfuzz.claims.references.serving import NoAnswerError, ask
 
 SERVER = """
 import sys
@@ -14,6 +14,17 @@ import time
 
 for line in sys.stdin:
     time.sleep(60 if line == "slow\\n" else 0)
+    print("done", flush=True)
+"""
+SAYING_WHO = """
+import os
+import sys
+from pathlib import Path
+
+for line in sys.stdin:
+    if line == "end\\n":
+        sys.exit("it ends")
+    Path(line.strip()).write_text(str(os.getpid()))
     print("done", flush=True)
 """
 
@@ -30,6 +41,20 @@ def test_a_question_that_is_interrupted_does_not_go_on(tmp_path: Path, monkeypat
     finally:
         signal.signal(signal.SIGALRM, before)
     ask("answering", Path("fast"), 30)
+
+
+def test_a_process_that_ends_takes_no_other_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others were forgotten while they were running: `ResourceWarning: subprocess 21411 is still running`."""
+    for module in ("staying", "ending"):
+        (tmp_path / f"{module}.py").write_text(SAYING_WHO)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    said = tmp_path / "staying"
+    ask("staying", said, 30)
+    first = said.read_text()
+    with pytest.raises(NoAnswerError):
+        ask("ending", Path("end"), 30)
+    ask("staying", said, 30)
+    assert said.read_text() == first
 
 
 def interrupt(_: int, __: FrameType | None) -> None:
