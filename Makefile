@@ -5,6 +5,11 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 # Many tests wait for a process of their own: one worker more than processors keeps all processors at work.
 export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr $$(nproc) + 1)
+# The build for CPUs alone: what PyPI calls torch has gigabytes of CUDA. It is on PyTorch's own index.
+TORCH ?= torch==2.13.0+cpu
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+TORCH_TESTS = tests/fuzz/devices/python tests/fuzz/claims/references \
+  $(shell grep -rlE '(importorskip|find_spec)."(torch|triton)"' tests --include='test_*.py')
 PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 fuzz: .venv/ready                 ## fuzz every kernel for a minute, on every device of this machine
@@ -15,6 +20,9 @@ test: .venv/ready                 ## the tests
 
 quick: .venv/ready                ## the tests that a change usually breaks, in a minute
 	$(PYTEST) -m "not slow and not soak and not gpu"
+
+test-torch: .venv-torch/ready     ## the tests of what needs torch or Triton, in an environment of its own: eight minutes
+	.venv-torch/bin/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder $(TORCH_TESTS)
 
 check: .venv/ready                ## lint, types, and a test that no two things share a name
 	$(BIN)/ruff check .
@@ -43,4 +51,11 @@ docs: .venv/docs                  ## the documentation as a site in build/site: 
 	$(BIN)/python -m compileall -q fuzz oracle  # else each of several first processes does it
 	touch $@
 
-.PHONY: fuzz test quick check soak docs
+.venv-torch/ready: pyproject.toml
+	$(PYTHON) -m venv .venv-torch
+	.venv-torch/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-torch/bin/python -m pip install --quiet --retries 0 --extra-index-url $(TORCH_INDEX) "$(TORCH)"
+	.venv-torch/bin/python -m pip install --quiet --editable ".[torch,triton]" --group dev
+	touch $@
+
+.PHONY: fuzz test test-torch quick check soak docs
