@@ -10,8 +10,9 @@ from types import ModuleType
 from kfuzz.oracle import ops
 from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.op.backward import PREFIX, backward_of
+from kfuzz.oracle.op.expression import op_of_expression
 from kfuzz.oracle.op.op import Op, read_op
-from kfuzz.oracle.op.spelling import name_in, spell
+from kfuzz.oracle.op.spelling import is_expression, name_in, spell
 
 
 @cache
@@ -32,6 +33,9 @@ def find(name: str) -> Op:
         return load(Path(name))
     if name in op_names():
         return read_op(name, _module_of(name))
+    if is_expression(name):
+        combined = op_of_expression(name, find)
+        return combined if combined.name == name else find(combined.name)
     known = other_names().get(name, name)
     if name_in(known) not in op_names():
         raise OracleError(f"op={name!r}: unknown op{hint(name)}")

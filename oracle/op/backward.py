@@ -22,7 +22,17 @@ from kfuzz.oracle.op.spelling import formula_over
 from kfuzz.oracle.systems.absent import Absent, present
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.loops import LoopWords
-from kfuzz.oracle.systems.value import Axes, Filler, Operand, Pads, PerAxis, Quantity, System, WordsForFunctions
+from kfuzz.oracle.systems.value import (
+    Axes,
+    Filler,
+    Operand,
+    Pads,
+    PerAxis,
+    Quantity,
+    System,
+    WordsForFunctions,
+    in_form,
+)
 from kfuzz.oracle.words.gradients import total
 
 PREFIX = "backward of "
@@ -40,16 +50,17 @@ PLACES: Any = Exact({})
 class Taped(Quantity):
     """A value on the tape. `base`: the value of the system; `back`: the way back, none for a constant.
 
-    `summed`: of a sum along the last axis, the value that was added up.
+    `summed`: of a sum along the last axis, the value that was added up. `form`: that of the step, for the way back.
     """
 
-    __slots__ = ("back", "base", "summed")
+    __slots__ = ("back", "base", "form", "summed")
 
     def __init__(self, tape: "Tape", base: Quantity, back: Back | None = None) -> None:
         words: Any = tape
         super().__init__(words, *base.parts)
         self.base, self.back, self.is_point = base, back, base.is_point
         self.summed: Taped | None = None
+        self.form = tape.N.form
         tape.made.append(self)
 
     def viewed(self, move: Callable[[Reals], Reals], how: str = "part") -> Quantity:
@@ -476,7 +487,9 @@ def gradients_of(
         name = names.get(id(one), "d")
         g = together(N, [fitted(N, part, one.shape, name) for part in heaps[id(one)]], name)
         heaps[id(one)] = [g]
-        for operand, more in one.back(g):
+        with in_form(N, one.form):
+            added = one.back(g)
+        for operand, more in added:
             if operand.back is not None:
                 heaps.setdefault(id(operand), []).append(more)
     zero = N.number(0.0)

@@ -5,9 +5,11 @@ the one dimension of the op that is not there, or its first one. `.T` exchanges 
 not listed is left out, and a dimension that no array has is 1. Knows names and dimensions; never what an op computes.
 """
 
+import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,6 +31,10 @@ ARRAY = re.compile(r"(\w+)\s*(?:(\.T)|\[([\w\s,]*)\])?")
 NAME = re.compile(r"[A-Za-z_]\w*")
 BETWEEN = re.compile(r",(?![^\[\]]*\])")
 ONE = "1"
+EXPRESSION = "expression"
+FILE_NAME = re.compile(r"[\w.-]+")
+"""A text that is no expression although Python would read one: the name of a file, as `my-op`."""
+LONGEST = 2000
 
 T = TypeVar("T", bound=np.generic)
 AxisNames = tuple[str, ...]
@@ -37,8 +43,29 @@ Joined = Mapping[str, AxisNames]
 
 
 def name_in(text: str) -> str:
-    """The name of the op in its spelling: `gemm` of `gemm(a, b)`."""
-    return text.partition("(")[0].strip()
+    """The name of the op in its spelling: `gemm` of `gemm(a, b)`; what combines ops is an `expression`."""
+    return EXPRESSION if is_expression(text) else text.partition("(")[0].strip()
+
+
+@cache
+def is_expression(text: str) -> bool:
+    """Whether a text combines arrays or ops (expression.py); a single op over arrays is a spelling."""
+    if FILE_NAME.fullmatch(text) or len(text) > LONGEST or text.endswith(".py"):
+        return False
+    try:
+        root = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    if isinstance(root, ast.Call):
+        return bool(root.keywords) or not all(is_array(one) for one in root.args)
+    return isinstance(root, ast.BinOp | ast.UnaryOp)
+
+
+def is_array(node: ast.AST) -> bool:
+    """Whether it is an array, maybe with its dimensions or transposed."""
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
 
 
 def spell(op: Op, text: str) -> Op:

@@ -128,8 +128,8 @@ def _broken(op: Op, wrong: str) -> Iterator[AdmissionCheck]:
                 enclosures = enclose(op, inputs, Accuracy(form=form), CLAIMED)
             for enclosure in enclosures.values():
                 got = _answer(op, wrong, inputs, enclosure.want.shape)
-                if got is None:
-                    continue
+                if got is None or (wrong == "the input copied" and np.array_equal(got, enclosure.want)):
+                    continue  # the right answer of a copy is its input
                 tried += 1
                 caught += bool(compare(got, enclosure).broken.any())
     if tried:

@@ -3,7 +3,8 @@
 Knows no arithmetic: every operator asks the value's own system.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal, Protocol, Union
 
@@ -323,3 +324,18 @@ WORDS = tuple(
 def exact_numbers(a: Quantity) -> Reals:
     """The numbers of a constant, which is the same in every system, as numpy holds them."""
     return np.asarray(a.x, dtype=np.float64)
+
+
+@contextmanager
+def in_form(N: Any, form: str) -> Iterator[None]:  # noqa: ANN401  any system, and the one that it writes down
+    """Let a system compute by this form: not formulas alone ask for it, but also rules, as that of a variance."""
+    every, one = [], N
+    while one is not None:
+        every.append((one, one.form))
+        one.form = form
+        one = vars(one).get("N")
+    try:
+        yield
+    finally:
+        for one, was in every:
+            one.form = was

@@ -38,6 +38,8 @@ WORDS = {
     "row_max": "row_max", "max": "row_max", "row_sum": "row_sum", "sum": "row_sum", "norm": "layer_norm",
 }  # fmt: skip
 """Parts of names that suggest an op, the most specific first."""
+PARTS_OF_OTHERS = ("add", "copy", "mul", "relu", "sigmoid", "tanh")
+"""Ops that are a step of many others: `matmul_add` is a product. They are suggested where nothing else is."""
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+d?")
 
 
@@ -170,11 +172,12 @@ def has_launch(kernel: Kernel, attempt: Attempt) -> bool:
 def op_of(name: str, source: str) -> str | None:
     """The op that the names of the file and its functions suggest: the longest whose own name is part of one."""
     names = [name, *entries_of(source), *host_functions_of(source)]
-    if whole := [op for op in op_names() if any(is_part(op, one) for one in names)]:
-        longest = max(whole, key=len)
+    whole = [op for op in op_names() if any(is_part(op, one) for one in names)]
+    if own := [op for op in whole if op not in PARTS_OF_OTHERS]:
+        longest = max(own, key=len)
         return WORDS.get(longest, longest)
     every = " ".join(names).lower()
-    return next((op for word, op in WORDS.items() if word in every), None)
+    return next((op for word, op in WORDS.items() if word in every), max(whole, key=len, default=None))
 
 
 def is_part(op: str, name: str) -> bool:

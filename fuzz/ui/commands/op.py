@@ -1,5 +1,7 @@
 """`kfuzz op`: lists and describes ops, and tests whether one that you wrote as a formula may judge kernels."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -10,7 +12,7 @@ from kfuzz.devices import ClaimError
 from kfuzz.oracle.judging.find_op import find, hint, is_op, load, op_names
 from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.op.op import Op
-from kfuzz.oracle.op.spelling import name_in
+from kfuzz.oracle.op.spelling import is_expression, name_in
 from kfuzz.oracle.proof.admission import admit
 from kfuzz.ui.commands.completing import OP
 from kfuzz.ui.reports.ops_page import section
@@ -44,6 +46,7 @@ def op(ctx: click.Context, name: str | None, template: bool) -> None:
     \b
     kfuzz op                        every op, in one line each
     kfuzz op softmax                its arrays, its forms, its special values and its formula
+    kfuzz op 'gelu_tanh(x + bias)'  an expression of ops: how kfuzz reads it, and test it
     kfuzz op --template > my_op.py  an op to start from
     kfuzz op my_op.py               test it
 
@@ -57,23 +60,41 @@ def op(ctx: click.Context, name: str | None, template: bool) -> None:
             click.echo(find(one).about.partition("\n")[0])
         return
     if not name.endswith(".py"):
+        if is_expression(name):
+            with as_claim_error():
+                find(name)
         if not is_op(name):
             raise TargetError(f"{name}: unknown op{hint(name)}")
         _print_op(find(name))
         return
     file = Path(name)
-    try:
+    with as_claim_error():
         checks = list(_print_checks(file))
-    except OracleError as error:
-        raise ClaimError(str(error)) from None
     if not all(checks):
         click.echo(f"{file} may not judge kernels: {checks.count(False)} of {len(checks)} checks fail")
         ctx.exit(FOUND)
     click.echo(f"{file} may judge kernels")
 
 
+@contextmanager
+def as_claim_error() -> Iterator[None]:
+    """Report what is wrong with a formula in one line."""
+    try:
+        yield
+    except OracleError as error:
+        raise ClaimError(str(error)) from None
+
+
 def _print_op(shown: Op) -> None:
-    """Print all there is to say of an op; of one over other arrays, its spelling and the op that it is."""
+    """Print all there is to say of an op; of one over other arrays, its spelling and the op that it is.
+
+    An expression is tested, like a formula in a file.
+    """
+    if is_expression(shown.name):
+        click.echo(section(shown, shown.name))
+        for check in admit(shown):
+            click.echo(str(check))
+        return
     base = find(name_in(shown.name))
     if base.name != shown.name:
         click.echo(f"{shown.name}\n")

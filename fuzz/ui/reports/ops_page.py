@@ -40,9 +40,9 @@ def line(op: Op) -> str:
     return f"| [{op.name}](../oracle/ops/{op.name}.py) | {words.replace('|', BAR)}{others} | {arrays} |\n"
 
 
-def section(op: Op) -> str:
-    """All there is to say of one op."""
-    source = inspect.getsource(op.formula)
+def section(op: Op, source: str | None = None) -> str:
+    """All there is to say of one op, and its formula, or another source."""
+    source = inspect.getsource(op.formula) if source is None else source
     rows = [f"| {name} | {_array(role)} |" for name, role in op.inputs.items()]
     rows += [f"| {name} | {_array(role)}, the answer |" for name, role in op.outputs.items()]
     lines = [f"## {op.name}", "", op.about, "", "| role | array |", "|---|---|", *rows, ""]

@@ -1,0 +1,24 @@
+// ReLU, one thread an element. fmaxf gives 0 for NaN, where x > 0 ? x : 0 gives 0 and x < 0 ? 0 : x NaN: all are right.
+//
+// /// kernel
+// op     = "relu"
+// axes   = { rows = "1..65535", cols = "1..1073741824" }
+// tune   = { threads = [64, 256, 1024] }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+//
+// [[launch]]
+// entry = "relu_elementwise"
+// grid  = "ceil_div(cols, threads), rows"
+// block = "threads"
+// args  = ["y", "x", "cols"]
+// ///
+
+__global__ void relu_elementwise(float *y, const float *x, int cols) {
+    // y and x are (rows, cols)
+    const unsigned int col = blockIdx.x * blockDim.x + threadIdx.x;  // may pass cols - 1
+    if (col >= cols) {
+        return;
+    }
+    const size_t i = static_cast<size_t>(blockIdx.y) * cols + col;
+    y[i] = fmaxf(x[i], 0.0f);
+}
