@@ -1,4 +1,7 @@
-"""compute-sanitizer's reports, as version 2025.3.1 wrote them for tests/data/planted/gpu_faults.cu on an H200."""
+"""compute-sanitizer's reports, as version 2025.3.1 wrote them for tests/data/planted/gpu_faults.cu on an H200.
+
+Where all 37 or 64 threads complain alike, the report has the complaints of the first four.
+"""
 
 import time
 from pathlib import Path
@@ -43,10 +46,10 @@ def test_every_faulty_kernel_names_its_fault() -> None:
     [
         ("writes_after", "memcheck", "y", N, 37, 3),
         ("reads_a_vector_too_many", "memcheck", "x", 36, 9, 1),
-        ("reads_misaligned", "memcheck", "x", 0, 0, 37),
-        ("adds_to_its_output", "initcheck", "y", 0, 0, 37),
-        ("reads_far_away", "memcheck", None, None, 0, 37),
-        ("traps", "memcheck", None, None, 0, 64),
+        ("reads_misaligned", "memcheck", "x", 0, 0, 4),
+        ("adds_to_its_output", "initcheck", "y", 0, 0, 4),
+        ("reads_far_away", "memcheck", None, None, 0, 4),
+        ("traps", "memcheck", None, None, 0, 4),
     ],
 )
 def test_a_complaint_is_read_with_its_line_array_and_first_thread(
