@@ -6,6 +6,7 @@ Knows cases and recipes; never a kernel, a device or a verdict. case_reader chec
 import io
 import json
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -70,22 +71,29 @@ def encode(record: Record) -> tuple[bytes, dict[str, bytes]]:
         if record.origin.severity == "error":  # as in older files, which know no other severity
             del origin["severity"]
         body["origin"] = origin
-    return f'{{\n "schema": "{SCHEMA}",{write_json(body)[1:]}\n'.encode(), sidecars
+    items = (f",\n {json.dumps(key)}: {write_json(body[key], 2, len(key) + 5)}" for key in sorted(body))
+    return f'{{\n "schema": "{SCHEMA}"{"".join(items)}\n}}\n'.encode(), sidecars
 
 
 def write_json(value: object, indent: int = 1, used: int = 0) -> str:
-    """JSON with sorted keys and a line for each item; but a list of plain values is one line, or fills lines."""
-    start, end = "\n" + " " * indent, "\n" + " " * (indent - 1)
-    if isinstance(value, dict) and value:
-        named = [(f"{json.dumps(key)}: ", value[key]) for key in sorted(value)]
-        items = (name + write_json(item, indent + 1, indent + len(name)) for name, item in named)
-        return f"{{{start}{f',{start}'.join(items)}{end}}}"
-    if isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
-        return f"[{start}{f',{start}'.join(write_json(item, indent + 1, indent) for item in value)}{end}]"
-    text = json.dumps(value)
-    if not value or not isinstance(value, list) or used + len(text) < WIDTH:  # a comma may follow
+    """JSON with sorted keys: a line, or if it is too long a line for each item; but plain values share lines."""
+    text = json.dumps(value, sort_keys=True)
+    if not isinstance(value, dict | list) or not value or used + len(text) < WIDTH:  # a comma may follow
         return text
-    return f"[{start}{start.join(_fill([json.dumps(item) for item in value], WIDTH - indent))}{end}]"
+    if isinstance(value, dict):
+        items, (first, last) = [(f"{json.dumps(key)}: ", value[key]) for key in sorted(value)], "{}"
+    else:
+        items, (first, last) = [("", item) for item in value], "[]"
+    lines: list[str] = []
+    for is_plain, some in groupby(items, lambda item: _is_plain(item[1])):
+        texts = [name + write_json(item, indent + 1, indent + len(name)) for name, item in some]
+        lines += _fill(texts, WIDTH - indent) if is_plain else texts
+    start, end = "\n" + " " * indent, "\n" + " " * (indent - 1)
+    return f"{first}{start}{f',{start}'.join(lines)}{end}{last}"
+
+
+def _is_plain(value: object) -> bool:
+    return not isinstance(value, dict | list) or not value
 
 
 def _fill(words: list[str], width: int) -> list[str]:
@@ -95,15 +103,15 @@ def _fill(words: list[str], width: int) -> list[str]:
         if len(lines[-1]) + len(word) + 3 <= width:  # ", " before it, and a comma that may follow
             lines[-1] += f", {word}"
         else:
-            lines[-1] += ","
             lines.append(word)
     return lines
 
 
 def write_bits(array: Values) -> list[str]:
-    """Every element's bits, two hex digits a byte."""
+    """Every element's bits, two hex digits a byte; equal neighbours are one item, "3f800000 x12"."""
     digits = 2 * array.dtype.itemsize
-    return [f"{bits:0{digits}x}" for bits in bits_in(array).ravel().tolist()]
+    runs = ((bits, sum(1 for _ in equal)) for bits, equal in groupby(bits_in(array).ravel().tolist()))
+    return [f"{bits:0{digits}x}{f' x{times}' if times > 1 else ''}" for bits, times in runs]
 
 
 def _npy(array: Values) -> bytes:

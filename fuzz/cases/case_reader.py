@@ -60,6 +60,7 @@ DIMENSION = re.compile(r"[A-Za-z_]\w{0,63}|\d{1,9}|[\w (][\w +*/%(),-]{0,199}")
 
 HEX32 = re.compile(r"[0-9a-f]{8}")
 HEX8 = re.compile(r"[0-9a-f]{2}")
+RUN = re.compile(r"([0-9a-f]+) x([1-9]\d{0,3})")
 HEX256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -259,16 +260,19 @@ class Reader:
         return make_unfilled(shape)
 
     def literal(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:
-        values = self.items(f"{key}.bits", entry["bits"], MAX_LITERAL)
-        wanted = prod(shape)
-        if len(values) != wanted:
-            self.fail(f"{key}.bits", f"{len(values)} values; shape {list(shape)} has {wanted}")
-        element = self.element(key, entry)
-        if element is not F32:
-            codes = [self.code(f"{key}.bits[{index}]", value, element) for index, value in enumerate(values)]
-            return np.array(codes, np.uint8).view(element.dtype).reshape(shape)
-        bits = [self.bits(f"{key}.bits[{index}]", value) for index, value in enumerate(values)]
-        return np.array(bits, np.uint32).view(element.dtype).reshape(shape)
+        items, element = self.items(f"{key}.bits", entry["bits"], MAX_LITERAL), self.element(key, entry)
+        runs = [self.run(f"{key}.bits[{index}]", item, element) for index, item in enumerate(items)]
+        count, wanted = sum(times for _, times in runs), prod(shape)
+        if count != wanted or count > MAX_LITERAL:
+            self.fail(f"{key}.bits", f"{count} values, at most {MAX_LITERAL}; shape {list(shape)} has {wanted}")
+        each = np.array([bits for bits, _ in runs], np.uint32 if element is F32 else np.uint8)
+        return each.repeat([times for _, times in runs]).view(element.dtype).reshape(shape)
+
+    def run(self, key: str, value: object, element: Element) -> tuple[int, int]:
+        """The bits of equal neighbours, and how many there are: "3f800000" is one, "3f800000 x12" are twelve."""
+        run = RUN.fullmatch(value) if isinstance(value, str) else None
+        word, times = (run[1], int(run[2])) if run else (value, 1)
+        return self.bits(key, word) if element is F32 else self.code(key, word, element), times
 
     def recipe(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Recipe:
         where = f"{key}.recipe"

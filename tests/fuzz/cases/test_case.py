@@ -4,6 +4,8 @@ import json
 import multiprocessing
 import os
 import pickle
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -110,7 +112,7 @@ def test_the_file_is_sorted_and_ends_in_a_newline(tmp_path: Path) -> None:
     assert keys == sorted(keys) == ["arrays", "axes", "op", "origin"]
 
 
-def test_each_value_has_its_own_line_but_plain_values_of_a_list_share_lines(tmp_path: Path) -> None:
+def test_what_fits_is_a_line_and_plain_values_share_lines(tmp_path: Path) -> None:
     saved(tmp_path, Record(softmax(np.resize(HOSTILE, (2, 10)))))
     lines = (tmp_path / "case.json").read_text().splitlines()
     first = lines.index('   "bits": [')
@@ -118,7 +120,14 @@ def test_each_value_has_its_own_line_but_plain_values_of_a_list_share_lines(tmp_
     rows = [", ".join(words[start : start + 9]) for start in (0, 9, 18)]
     assert lines[first + 1 : first + 5] == [f"    {rows[0]},", f"    {rows[1]},", f"    {rows[2]}", "   ],"]
     assert lines[first + 5] == '   "shape": [2, 10],'
-    assert ' "axes": {\n  "cols": 10,\n  "rows": 2\n },' in "\n".join(lines)
+    assert ' "axes": {"cols": 10, "rows": 2},' in lines
+    saved(tmp_path, Record(softmax(HOSTILE), replace(ORIGIN, message="row 0 is off " * 7)))
+    (head,) = (line for line in (tmp_path / "case.json").read_text().splitlines() if '"bucket"' in line)
+    assert head.startswith('  "bucket": "softmax/online numeric", "check": true, "device": "cpu"')
+    saved(tmp_path, Record(softmax(np.ones((1, 1), np.float32))))
+    assert ' "arrays": {"x": {"bits": ["3f800000"], "shape": [1, 1], "show": "1"}},' in (
+        (tmp_path / "case.json").read_text().splitlines()
+    )
 
 
 @pytest.mark.parametrize("count", [0, 1, 8, 9, 10, 4096])
@@ -135,15 +144,37 @@ def test_whatever_is_laid_out_reads_the_same(value: object) -> None:
 
 
 def test_a_case_with_a_line_for_each_value_is_the_same_case(tmp_path: Path) -> None:
-    """Earlier cases are laid out that way."""
-    record = Record(softmax(np.resize(HOSTILE, (2, 10))), ORIGIN)
+    """Earlier cases are laid out that way, and have equal neighbours one by one."""
+    values = np.repeat(HOSTILE, 4)[:20]
+    record = Record(softmax(values.reshape(2, 10)), ORIGIN)
     place = corpus.save(tmp_path, record)
     now = place.read_bytes()
-    place.write_text(json.dumps(json.loads(now), indent=1) + "\n")
+    document = json.loads(now)
+    assert document["arrays"]["x"]["bits"] == [f"{bits:08x} x4" for bits in HOSTILE[:5].view(np.uint32).tolist()]
+    document["arrays"]["x"]["bits"] = [f"{bits:08x}" for bits in values.view(np.uint32).tolist()]
+    place.write_text(json.dumps(document, indent=1) + "\n")
     assert place.read_bytes() != now
     assert case_file.read(place) == record
     assert corpus.save(tmp_path, record) == place
     assert corpus.paths([tmp_path]) == [place]
+
+
+@pytest.mark.parametrize(
+    ("bits", "words"),
+    [
+        (["3f800000 x2"], "arrays.x.bits: 2 values, at most 4096; shape [1, 3] has 3"),
+        (["3f800000", "3f800000 x9999"], "arrays.x.bits: 10000 values, at most 4096; shape [1, 3] has 3"),
+        (["3f800000 x0", "3f800000 x3"], "arrays.x.bits[0]: '3f800000 x0'; the 8 hex digits"),
+        (["3f800000 x10000"], "arrays.x.bits[0]: '3f800000 x10000'; the 8 hex digits"),
+        (["3f8 x3"], "arrays.x.bits[0]: '3f8'; the 8 hex digits"),
+        ([["3f800000", 3]], "arrays.x.bits[0]: ['3f800000', 3]; the 8 hex digits"),
+    ],
+)
+def test_equal_neighbours_are_counted(bits: list[object], words: str, tmp_path: Path) -> None:
+    document = saved(tmp_path, Record(softmax(np.ones(3, np.float32))))
+    document["arrays"]["x"]["bits"] = bits
+    with pytest.raises(CaseError, match=re.escape(words)):
+        case_file.decode(json.dumps(document).encode(), tmp_path / "case.json")
 
 
 def test_writing_what_was_read_gives_the_same_bytes(tmp_path: Path) -> None:
