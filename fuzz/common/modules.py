@@ -35,9 +35,9 @@ def find_callable(target: str) -> NamedCallable:
     assert match, "is_callable says so"
     module, name = match.groups()
     spec = spec_of(module)
-    if spec is None and Path(f"{module.removesuffix('.py')}.py").is_file() and module.endswith(".py"):
-        plain = f"{module.removesuffix('.py')}:{name}"
-        raise TargetError(f"{target}: of a file in this folder say {module} --entry {name}, or {plain}")
+    if spec is None and module.endswith(".py") and Path(module).is_file():  # as pytest and uvicorn users write it
+        module = module.removesuffix(".py")
+        spec = spec_of(module)
     if spec is None:
         raise TargetError(f"{target}: there is no module {module} here or on Python's path; is its package installed?")
     origin = Path(spec.origin or "")

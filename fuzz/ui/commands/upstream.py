@@ -13,9 +13,12 @@ from kfuzz.campaign.device import open_device, resolve_device
 from kfuzz.campaign.trials.replay import replay
 from kfuzz.cases import case_file
 from kfuzz.cases.errors import CaseError
-from kfuzz.claims.kernel import load
+from kfuzz.claims.kernel import Kernel, load
+from kfuzz.claims.language.kernel_file import file_has_claim
+from kfuzz.common.modules import is_callable
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_named, kernel_with
 from kfuzz.ui.commands.completing import FILE_NAME, TARGET
-from kfuzz.ui.commands.options import device_option
+from kfuzz.ui.commands.options import device_option, unclaimed_options
 from kfuzz.ui.reports.upstream import issue_text, wrong_answer
 from kfuzz.ui.targets.targets import find_one
 
@@ -27,13 +30,15 @@ SECONDS = 300.0
 @click.argument("case", type=FILE_NAME, metavar="CASE")
 @click.argument("target", type=TARGET, metavar="FILE.py")
 @device_option
-def upstream(case: str, target: str, device: str) -> None:
+@unclaimed_options
+def upstream(case: str, target: str, device: str, unclaimed: Unclaimed | None) -> None:
     """Print an issue, in Markdown, for the authors of the library whose function a kept case breaks.
 
-    CASE is a file that kfuzz fuzz kept, and FILE.py the Python file with the claim. kfuzz runs the case again first.
-    The text stands alone: a short program that needs no kfuzz, what it prints, the exact value to 20 digits, the
-    interval of right answers and why, the versions, and how it was certified. kfuzz runs the
-    program, and warns you if it prints another number. Read the text before you send it; kfuzz sends nothing.
+    CASE is a file that kfuzz fuzz kept, and FILE.py the Python file. Without a claim it needs the options that you
+    gave to kfuzz fuzz, and without --op it computes the op of the case. kfuzz runs the case again first. The text
+    stands alone: a short program that needs no kfuzz, what it prints, the exact value to 20 digits, the interval of
+    right answers and why, the versions, and how it was certified. kfuzz runs the program, and warns you if it prints
+    another number. Read the text before you send it; kfuzz sends nothing.
 
     \b
     kfuzz fuzz softmax.py --device cpu --corpus found
@@ -42,7 +47,7 @@ def upstream(case: str, target: str, device: str) -> None:
     Exit code: 0 it is written, 2 the case breaks nothing here, or is no wrong answer of a Python function.
     """
     record = case_file.read(Path(case))
-    kernel = load(find_one(target))
+    kernel = kernel_for(target, unclaimed or Unclaimed(record.case.op))
     with closing(open_device(device)) as opened:
         replayed = replay(record, kernel, opened)
     if replayed.status in ("skipped", "cannot run", "not claimed"):
@@ -52,6 +57,14 @@ def upstream(case: str, target: str, device: str) -> None:
     if not prints(program.lines, worst.got):
         click.echo(f"warning: the program does not print {worst.got!r} here: find out why before you send it", err=True)
     click.echo(text, nl=False)
+
+
+def kernel_for(target: str, unclaimed: Unclaimed) -> Kernel:
+    """A Python file by its claim, if it has one; else a file or a callable of a module by the options."""
+    if is_callable(target) and not Path(target).exists():
+        return kernel_named(target, unclaimed)
+    path = find_one(target)
+    return load(path) if file_has_claim(path) else kernel_with(path, unclaimed)
 
 
 def prints(lines: Sequence[str], number: float) -> bool:

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from kfuzz.campaign.trials.defect import Defect, Scene
 from kfuzz.campaign.trials.replay import Replay
+from kfuzz.cases import corpus
 from kfuzz.cases.case import Record, case_of
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.oracle.numbers.verdict import Worst
+from kfuzz.ui.commands.group import main
 from kfuzz.ui.commands.upstream import prints
 from kfuzz.ui.reports.upstream import issue_text, numbers_text
 
@@ -97,6 +100,18 @@ def test_kfuzz_knows_whether_a_program_prints_the_number() -> None:
     assert prints(["print(float('nan'))"], float("nan"))
     assert not prints(["print(0.25)"], 0.5)
     assert not prints(["print(unknown)"], 0.5)
+
+
+@pytest.mark.parametrize("target", ["norm.py", "norm.py:norm"])
+def test_a_file_without_a_claim_computes_the_op_of_the_case(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`no front matter` was the answer to a file that `kfuzz fuzz --op l2_norm` had found broken."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "norm.py").write_text("import numpy as np\n\n\ndef norm(x):\n    return np.abs(x).sum(axis=-1)\n")
+    path = corpus.save(tmp_path / "found", Record(case_of("l2_norm", {"x": np.array([[3.0, 4.0]], np.float32)})))
+    done = CliRunner().invoke(main, ["upstream", str(path), target, "--device", "cpu"])
+    assert (done.exit_code, "| the exact value | 5.0 |" in done.stdout) == (0, True), done.output
 
 
 def test_a_right_answer_a_cuda_kernel_and_a_trap_are_no_issues(tmp_path: Path) -> None:
