@@ -4,8 +4,9 @@ A wrong guess of sizes, arrays or launch is wrong nearly everywhere; a bug leave
 threads at least. Knows trials and verdicts; never how a guess is made.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import ge
 from textwrap import shorten
 
 from kfuzz.campaign.schedule import attempt_of
@@ -14,15 +15,20 @@ from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.cases.plans.plan import Attempt
 from kfuzz.cases.plans.sizes import row_axis
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import ClaimError, Device, DeviceError, Probe
-from kfuzz.measure.roundings.grounds import inputs_of, is_too_much
+from kfuzz.devices import ClaimError, Device, DeviceError, Finding, Probe
+from kfuzz.measure.roundings.grounds import inputs_of, is_too_much, nearest_size
 from kfuzz.oracle import judge
 
 ROWS = (37, 5, 130)
 LONG = (200, 1000, 64, 1500, 129, 300)
 """Sizes of ordinary cases, none of them equal, so that a guess that confuses two is wrong."""
-SHORT = (24, 40)
-"""Sizes of an op with three axes or more, whose cases would be large."""
+SHORT = (24, 40, 12)
+"""Sizes of an op with three axes or more, whose cases would be large; a sum of 12 terms is one turn of most loops."""
+FIRST, STEP = ((5, 8), (3, 16), (2, 264)), 8
+"""Rows, the size of the first other axis, and by how much each further one is longer: multiples of a vector. The
+last is for kernels that go wrong in rows shorter than a block."""
+TIMES = 16
+"""How much larger one of these cases may be than one at which roundings are counted: 264 x 272 is."""
 MOST_TUNES = 2
 ORDERS = 4
 """Runs of one case, each with another order of threads: a race leaves one of them right."""
@@ -32,6 +38,7 @@ LOOKED = 12
 """The most claims to examine: the likeliest come first."""
 TRIALS = 8
 MOST_SIGNS, WIDEST = 3, 300
+ClaimLayout = tuple[tuple[str, ...], str, str, str, str]
 IF_NOT_A_BUG = "if it was never meant for such an input, write that into axes, where or [values] of the claim"
 
 
@@ -40,18 +47,38 @@ class FailedGuess:
     """The trial that broke a guess, and its first error."""
 
     attempt: Attempt
+    probe: Probe
     defect: Defect
 
     def __str__(self) -> str:
         return self.defect.message
 
 
+BrokenClaim = tuple[Kernel, FailedGuess]
+
+
 @dataclass(frozen=True)
 class LikelyBug:
-    """What breaks a claim that fits: the defects of some trials, one for each bucket, and the first of these trials."""
+    """What breaks a claim that fits: the defects of some trials, one for each bucket, and the first failure.
 
-    attempt: Attempt
+    `share`: the share of ordinary cases that the kernel gets right. `is_scaled`: the grid grows with the sizes.
+    `is_launch_sure`: the text writes the launch, or nothing in ordinary cases may come from another one.
+    """
+
+    failure: FailedGuess
     defects: tuple[Defect, ...]
+    share: float = 1.0
+    is_scaled: bool = True
+    is_launch_sure: bool = True
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether it accuses the kernel: all ordinary answers are right, so that the claim is what the file means.
+
+        A kernel that takes fewer sizes than the claim allows, such as multiples of 8, is wrong at some ordinary ones,
+        and one that a program launches as `<<<1024, 256>>>` was launched so for its own size.
+        """
+        return self.share == 1 and self.is_scaled and self.is_launch_sure
 
     def __str__(self) -> str:
         one = self.defects[0]
@@ -65,37 +92,106 @@ class LikelyBug:
         return f"{place}{one.sign}: {said} ({one.scene.words}){more}"
 
 
-def find_likeliest(failed: Sequence[tuple[Kernel, FailedGuess]], device: Device) -> tuple[Kernel, LikelyBug] | None:
-    """Of claims that trials broke, the one that gets most ordinary cases right, the first of several; None if few."""
+def find_likeliest(
+    failed: Sequence[BrokenClaim], device: Device, is_launch_written: bool
+) -> tuple[Kernel, LikelyBug] | None:
+    """Of claims that trials broke, the one that gets most ordinary cases right, the first of several; None if few.
+
+    If a layout gets some right, a claim of it for fewer sizes may be what is meant: rows of vectors, or of a block.
+    `is_launch_written`: the launch stands in the text; else it is kfuzz's own.
+    """
     best, most = None, 0.0
-    for kernel, failure in distinct(failed):
-        share = share_of_right(kernel, device)
+    for one in distinct(failed, layout_of):
+        share = share_of_right(one[0], device)
         if share > most:
-            best, most = (kernel, failure), share
-        if share == 1:
+            best, most = one, share
+        if 0 < share < 1:
+            fewer = of_fewer_sizes(one[0], failed)
+            meant = next((each for each in fewer if share_of_right(each[0], device) == 1), None)
+            best, most = (meant, 1.0) if meant else (best, most)
+        if most == 1:
             break
-    return (best[0], bug_of(*best, device)) if best and most >= ENOUGH else None
+    if best is None or most < ENOUGH:
+        return None
+    is_sure = is_launch_written or not any(may_be_launched_wrong(best[0], *one, device) for one in ordinary(best[0]))
+    return best[0], replace(bug_of(*best, most, device), is_launch_sure=is_sure)
 
 
-def distinct(failed: Sequence[tuple[Kernel, FailedGuess]]) -> Iterator[tuple[Kernel, FailedGuess]]:
-    """The first claim of each layout and launch: others only allow fewer sizes or values."""
-    seen: set[tuple[object, ...]] = set()
+def of_fewer_sizes(wide: Kernel, failed: Sequence[BrokenClaim]) -> Iterator[BrokenClaim]:
+    """The claims of the same layout for fewer sizes, with as many different ordinary ones: one size shows little."""
+    same = [one for one in failed if layout_of(one[0]) == layout_of(wide)]
+    for one in distinct(same, sizes_of):
+        if sizes_of(one[0]) != sizes_of(wide) and all(map(ge, count_sizes(one[0]), count_sizes(wide))):
+            yield one
+
+
+def count_sizes(kernel: Kernel) -> list[int]:
+    """How many different sizes each axis has in the ordinary cases."""
+    cases = [axes for axes, _ in ordinary(kernel)]
+    return [len({axes[name] for axes in cases}) for name in kernel.axes]
+
+
+def sizes_of(kernel: Kernel) -> tuple[str, str]:
+    """The sizes that a claim allows."""
+    return str(kernel.axes), str(kernel.where)
+
+
+def distinct(failed: Sequence[BrokenClaim], key: Callable[[Kernel], Hashable]) -> Iterator[BrokenClaim]:
+    """The first claim of each layout and launch, or of each key: others only allow fewer sizes or values."""
+    seen: set[Hashable] = set()
     for kernel, failure in failed:
-        layout = (tuple(map(str, kernel.arrays.values())), str(kernel.launches), str(kernel.tune))
-        if layout not in seen and len(seen) < LOOKED:
-            seen.add(layout)
+        if key(kernel) not in seen and len(seen) < LOOKED:
+            seen.add(key(kernel))
             yield kernel, failure
 
 
+def layout_of(kernel: Kernel) -> ClaimLayout:
+    """What claims that differ only in sizes and values have in common."""
+    arrays = tuple(map(str, kernel.arrays.values()))
+    return arrays, str(kernel.launches), str(kernel.tune), str(kernel.scalars), str(kernel.written.quantize)
+
+
+def may_fit(kernel: Kernel, device: Device) -> bool:
+    """Whether one of a few small ordinary cases is not wrong, in one order of threads at least.
+
+    Each guess of sizes and values allows the small ones, so a layout that gets all wrong is wrong with any. If all are
+    too much, as with six axes, it may fit. Raises what the device says of a file that does not compile.
+    """
+    if kernel.roles.integers or kernel.roles.structures or kernel.random:
+        return True  # its ordinary inputs are not floats of one sign
+    is_asked = False
+    for rows, start in FIRST:
+        axes = {
+            name: nearest_size(kernel, name, rows if name == row_axis(kernel) else start + STEP * place)
+            for place, name in enumerate(kernel.axes)
+        }
+        for tune in [one for one in kernel.tunes(axes) if not kernel.where.broken({**axes, **one})][-1:]:
+            try:
+                if is_too_much(kernel, axes, tune, TIMES):
+                    continue
+            except ClaimError:  # another claim may be right about this
+                is_asked = True
+                continue
+            is_asked = True
+            if any(one != "broken" for one in verdicts_of(kernel, axes, tune, device)):
+                return True
+    return not is_asked
+
+
 def share_of_right(kernel: Kernel, device: Device) -> float:
-    """The share of ordinary cases whose answer is right in one order of threads at least."""
-    right = total = 0
+    """The share of ordinary cases whose answer is right in one order of threads at least.
+
+    A case in which threads race, and no order is right, does not count: a missing barrier may spoil all of them.
+    """
+    right = wrong = 0
     for axes, tune in ordinary(kernel):
-        total += 1
-        right += is_right(kernel, axes, tune, device)
-        if total == 2 and not right:
+        if is_right(kernel, axes, tune, device):
+            right += 1
+        elif not has_race(kernel, axes, tune, device):
+            wrong += 1
+        if wrong == 2 and not right:
             return 0.0
-    return right / total if total else 0.0
+    return right / (right + wrong) if right else 0.0
 
 
 def ordinary(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
@@ -114,20 +210,57 @@ def ordinary(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
 
 
 def is_right(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], device: Device) -> bool:
-    """Whether the answer to an ordinary case is right in one order of threads at least."""
-    inputs = inputs_of(kernel, axes)
+    """Whether the answer to an ordinary case is right in one order of threads at least; not if it does not run."""
     try:
-        bound = kernel.bind(inputs, tune)
-        outcome = device.run(bound.job, Probe(runs=ORDERS, seed=1, timeout=2.0))
+        return "kept" in verdicts_of(kernel, axes, tune, device)
     except (ClaimError, DeviceError):
         return False
+
+
+def verdicts_of(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], device: Device) -> Iterator[str]:
+    """The verdicts on an ordinary case, one for each of a few orders of threads."""
+    inputs = inputs_of(kernel, axes)
+    bound = kernel.bind(inputs, tune)
+    outcome = device.run(bound.job, Probe(runs=ORDERS, seed=1, timeout=2.0))
     claimed = (bound.accuracy, kernel.special, bound.scalars)
     given = kernel.stored(inputs)
     answers = (kernel.outputs(one.outputs, bound.sizes) for one in outcome.runs)
-    return any(judge(kernel.op, given, answer, *claimed).status == "kept" for answer in answers)
+    return (judge(kernel.op, given, answer, *claimed).status for answer in answers)
 
 
-def bug_of(kernel: Kernel, failure: FailedGuess, device: Device) -> LikelyBug:
+def is_scaled(kernel: Kernel) -> bool:
+    """Whether the blocks of a launch grow with the sizes, or the op has one answer, which one block may give."""
+    if all(dimensions == ("1",) for dimensions in kernel.roles.outputs.values()):
+        return True
+    return all(one.on_host or any(size.names & kernel.axes.keys() for size in one.grid) for one in kernel.launches)
+
+
+def has_race(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], device: Device) -> bool:
+    """Whether the device sees a race in an ordinary case."""
+    return any(one.kind == "race" for one in findings_of(kernel, axes, tune, device))
+
+
+def may_be_launched_wrong(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], device: Device) -> bool:
+    """Whether the device sees in an ordinary case what another launch would not have: an access beyond dynamic shared
+    memory, say, or a race between blocks. Threads of one block race in any launch.
+    """
+    found = findings_of(kernel, axes, tune, device)
+    return any(one.kind != "race" or one.block is None or one.block != one.other_block for one in found)
+
+
+def findings_of(
+    kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], device: Device
+) -> tuple[Finding, ...]:
+    """The errors that the device sees in an ordinary case; none if it does not run."""
+    try:
+        job = kernel.bind(inputs_of(kernel, axes), tune).job
+        outcome = device.run(job, Probe(check=True, runs=2, seed=1, timeout=2.0))
+    except (ClaimError, DeviceError):
+        return ()
+    return tuple(one for one in outcome.findings if one.severity == "error")
+
+
+def bug_of(kernel: Kernel, failure: FailedGuess, share: float, device: Device) -> LikelyBug:
     """The failure of a claim, and what else breaks it in a few trials."""
     found = {failure.defect.bucket: failure.defect}
     for index in range(TRIALS):
@@ -136,4 +269,4 @@ def bug_of(kernel: Kernel, failure: FailedGuess, device: Device) -> LikelyBug:
         for defect in run_trial(kernel, attempt.case, attempt.tune, device, probe).errors:
             found.setdefault(defect.bucket, defect)
     placed = sorted(found.values(), key=lambda one: not one.is_placed)
-    return LikelyBug(failure.attempt, tuple(placed))
+    return LikelyBug(failure, tuple(placed), share, is_scaled(kernel))

@@ -122,10 +122,13 @@ def nearest_size(kernel: Kernel, name: str, size: int) -> int:
     return next((one for one in range(size, size + 4096) if one in axis), axis.lo)
 
 
-def is_too_much(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> bool:
+def is_too_much(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], times: int = 1) -> bool:
+    """Whether a case has more elements or threads than are worth a run; `times` that many are allowed."""
+    if sum(map(prod, input_shapes(kernel, axes).values())) > times * MOST_ELEMENTS:
+        return True
     job = kernel.bind(inputs_of(kernel, axes), tune).job
     threads = max(prod(step.grid) * prod(step.block) for step in job.steps) if job.steps else 0
-    return sum(prod(buffer.shape) for buffer in job.buffers) > MOST_ELEMENTS or threads > MOST_THREADS
+    return sum(prod(buffer.shape) for buffer in job.buffers) > times * MOST_ELEMENTS or threads > times * MOST_THREADS
 
 
 def inputs_of(kernel: Kernel, axes: Mapping[str, int]) -> dict[str, NDArray[np.float32]]:

@@ -4,9 +4,12 @@ The candidates come from guess_kernel, which launches one kernel, and from guess
 makes its own launches. Knows trials; never how a guess is made.
 """
 
+import json
+import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
@@ -23,13 +26,23 @@ from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, Entry, Probe
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.measure.roundings.bug import FailedGuess, LikelyBug, find_likeliest
+from kfuzz.measure.roundings.bug import (
+    ClaimLayout,
+    FailedGuess,
+    LikelyBug,
+    find_likeliest,
+    layout_of,
+    may_fit,
+)
 from kfuzz.measure.roundings.guess_host import NOTHING, FunctionWords, entries_for, host_claims, untold
-from kfuzz.measure.roundings.guess_kernel import claims, function_of
-from kfuzz.measure.roundings.text import commented
+from kfuzz.measure.roundings.guess_kernel import SOURCES, claims_with, function_of, usual_launches
+from kfuzz.measure.roundings.no_claim import no_claim
+from kfuzz.measure.roundings.outside import Outside, outside_of
+from kfuzz.measure.roundings.text import claim_of, commented
 from kfuzz.oracle.judging.find_op import find, op_names
 from kfuzz.oracle.numbers.errors import OracleError
 
+NOT_ORDINARY = "no ordinary answer is right"
 TRIALS = 24
 """Trials of one guess; the first that is not kept ends it."""
 WORDS = {
@@ -45,22 +58,60 @@ WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+d?")
 
 @dataclass(frozen=True)
 class Guess:
-    """A claim for a file that has none, and what breaks it, if it fits the file but the kernel does not keep it."""
+    """A claim for a file that has none.
+
+    `bug`: what breaks it, if it fits the file but the kernel does not keep it. `outside`: what breaks wider claims, if
+    the kernel keeps only one for fewer sizes or values.
+    """
 
     kernel: Kernel
     bug: LikelyBug | None = None
+    outside: tuple[Outside, ...] = ()
 
 
-def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING) -> Kernel:
-    """The first claim allowed by the text that the trials keep; else a ClaimError that says what to write."""
+@dataclass(frozen=True)
+class GuessGroup:
+    """Claims in TOML of which the first that is kept is taken, the likeliest first."""
+
+    claims: Iterable[str]
+    is_launch_written: bool = True
+
+
+@dataclass
+class GuessesSoFar:
+    """What the guesses before have shown."""
+
+    seen: list[Attempt] = field(default_factory=list)
+    """Trials that broke a guess: the next one meets them first."""
+    idle: dict[tuple[Entry, ...], str] = field(default_factory=dict)
+    """Functions that do not compile under any claim, and why."""
+    fitting: dict[ClaimLayout, bool] = field(default_factory=dict)
+    """Whether a layout gets an ordinary case right."""
+    failed: list[tuple[Kernel, FailedGuess]] = field(default_factory=list)
+    first: str = ""
+    """Why the likeliest guess is not kept."""
+    example: str = ""
+    """The likeliest guess."""
+    count: int = 0
+
+    def fits(self, kernel: Kernel, device: CpuDevice) -> bool:
+        """Whether the layout of a claim gets an ordinary case right; each layout is asked once."""
+        layout = layout_of(kernel)
+        if layout not in self.fitting:
+            self.fitting[layout] = may_fit(kernel, device)
+        return self.fitting[layout]
+
+
+def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING) -> Guess:
+    """The first claim that the trials keep, or that a bug breaks; else a ClaimError that says what to do."""
     found = guess(path, source, op, said)
-    if found.bug:
+    if found.bug and not found.bug.is_proved:
         where = shown_path(path)
         raise ClaimError(
-            f"{where}: kfuzz found a claim for {found.kernel.op}, which kfuzz claim {where} prints; the kernel keeps "
-            f"it except for what looks like a bug: {found.bug}"
+            f"{where}: this claim for {found.kernel.op} fits some sizes, but the kernel is wrong at others: "
+            f"{found.bug}\n{claim_of(found.kernel)}\nput it into the file, with the launch and the sizes of the kernel"
         )
-    return found.kernel
+    return found
 
 
 def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING) -> Guess:
@@ -71,34 +122,51 @@ def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING
     chosen = op or op_of(path.stem, source)
     if chosen is None:
         raise ClaimError(f"{where}: its names do not tell its op: name it with --op; kfuzz op lists all")
-    first = ""
-    seen: list[Attempt] = []
-    idle: dict[tuple[Entry, ...], str] = {}
-    failed: list[tuple[Kernel, FailedGuess]] = []
+    tried, likeliest = GuessesSoFar(), None
     with CpuDevice() as device:
-        for number, toml in enumerate(guesses(chosen, where, source, said), 1):
-            announce(Phase(Stage.GUESSING, where, number))
-            try:  # beside its text, so that it is compiled once for all guesses
-                kernel = read(kernel_file.beside(path, source, toml, where))
-                trouble = idle.get(kernel.entries) or found_in(kernel, device, seen, idle)
-            except ClaimError as error:
-                trouble = str(error)
-            if not trouble:
-                return Guess(in_file(path, toml, source))
-            if isinstance(trouble, FailedGuess):
-                failed.append((kernel, trouble))
-            first = first or str(trouble)
-        if likeliest := find_likeliest(failed, device):
-            kernel, bug = likeliest
-            return Guess(in_file(path, kernel.front.toml, source), bug)
-    if idle and not seen:
-        raise ClaimError(f"{where}: it does not run: {next(iter(idle.values()))}")
-    failure = f"; the likeliest fails: {first}" if first else ""
-    raise ClaimError(f"{where}: no guess of how it computes {chosen} is kept{failure}; write its claim")
+        for group in guesses(chosen, where, source, said):
+            known = len(tried.failed)
+            if kernel := first_kept(path, source, group.claims, device, tried):
+                outside = tuple(outside_of(kernel, tried.failed))
+                return Guess(in_file(path, kernel.front.toml, source), outside=outside)
+            found = find_likeliest(tried.failed[known:], device, group.is_launch_written)
+            if found and (likeliest is None or not likeliest[1].is_proved):
+                likeliest = found
+            if found and found[1].is_proved:  # no launch but this was meant
+                break
+    if likeliest:
+        kernel, bug = likeliest
+        return Guess(in_file(path, kernel.front.toml, source), bug)
+    if tried.idle and not tried.fitting:
+        raise ClaimError(f"{where}: it does not run: {next(iter(tried.idle.values()))}")
+    raise ClaimError(no_claim(where, chosen, source, tried.first, tried.example))
+
+
+def first_kept(path: Path, source: str, group: Iterable[str], device: CpuDevice, tried: GuessesSoFar) -> Kernel | None:
+    """The kernel with the first of these claims that the trials keep."""
+    where = shown_path(path)
+    for toml in group:
+        tried.count += 1
+        announce(Phase(Stage.GUESSING, where, tried.count))
+        tried.example = tried.example or toml
+        try:  # beside its text, so that it is compiled once for all guesses
+            kernel = read(kernel_file.beside(path, source, toml, where))
+            trouble = tried.idle.get(kernel.entries) or found_in(kernel, device, tried)
+        except ClaimError as error:
+            trouble = str(error)
+        if not trouble:
+            return kernel
+        if isinstance(trouble, FailedGuess):
+            tried.failed.append((kernel, trouble))
+        tried.first = tried.first or str(trouble)
+    return None
 
 
 def in_file(path: Path, toml: str, source: str) -> Kernel:
-    """The kernel as it is once the claim is at the top of its file."""
+    """The kernel as it is once the claim is at the top of its file, from which the file of an op is found."""
+    op = tomllib.loads(toml)["op"]
+    if op.endswith(".py") and os.path.isabs(op):
+        toml = toml.replace(json.dumps(op), json.dumps(os.path.relpath(op, path.resolve().parent)), 1)
     return read(kernel_file.parse(path, f"{OPENS}\n{commented(toml)}\n{CLOSES}\n{source}"))
 
 
@@ -118,11 +186,14 @@ def check_op(where: str, op: str) -> None:
             raise ClaimError(f"{where}: {error}") from None
 
 
-def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:
-    """Claims in TOML: of the function that calls the kernels if users call that, else of the kernel."""
+def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> Iterator[GuessGroup]:
+    """Claims in TOML: of the function that calls the kernels if users call that, else of the kernel, with a launch of
+    the text and then with usual ones.
+    """
     variants = list(variants_of(op))
     hosts = [toml for one in variants for toml in host_claims(one, source, said)]
-    yield from hosts
+    if hosts:
+        yield GuessGroup(hosts)
     if not hosts and said.entry:
         functions = host_functions_of(source)
         known = said.entry in functions
@@ -131,19 +202,26 @@ def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> 
     if not hosts:
         if not entries_of(source) and len(every := entries_for(source)) == 1:  # it launches kernels of other files
             raise ClaimError(f"{where}: {untold(op, source, replace(said, entry=every[0]))}")
-        for one in variants:
-            yield from claims(one, function_of(where, source), source, said.arguments)
+        function = function_of(where, source)
+        for find_launches in SOURCES:
+            for one in variants:
+                of_one = claims_with(find_launches, one, function, source, said.arguments)
+                yield GuessGroup(of_one, is_launch_written=find_launches is not usual_launches)
 
 
-def found_in(
-    kernel: Kernel, device: CpuDevice, seen: list[Attempt], idle: dict[tuple[Entry, ...], str]
-) -> str | FailedGuess:
+def found_in(kernel: Kernel, device: CpuDevice, tried: GuessesSoFar) -> str | FailedGuess:
     """The finding of the first trial that is not kept, empty if all are; trials that failed for earlier guesses first.
 
-    Adds such a trial to `seen`, and functions that do not compile under any claim to `idle`.
+    Adds such a trial to those that later guesses meet, and functions that do not compile under any claim.
     """
+    try:
+        if not tried.fits(kernel, device) and tried.first:  # of the likeliest guess it is said what fails
+            return NOT_ORDINARY
+    except ClaimError as error:
+        tried.idle[kernel.entries] = str(error)
+        raise
     own = (attempt_of(kernel, 1, index) for index in range(TRIALS))
-    fit = [one for one in seen if has_launch(kernel, one)]
+    fit = [one for one in tried.seen if has_launch(kernel, one)]
     judged, unjudged = 0, "no answer of it is judged"
     for index, attempt in enumerate(chain(fit, own)):  # own are planned one by one: most guesses fail at the first
         probe = Probe(check=index % 4 == 1 or index < len(fit), runs=2, timeout=2.0)
@@ -151,11 +229,11 @@ def found_in(
         try:
             trial = run_trial(kernel, attempt.case, attempt.tune, device, probe)
         except ClaimError as error:
-            idle[kernel.entries] = str(error)
+            tried.idle[kernel.entries] = str(error)
             raise
         if trial.errors:
-            seen.append(attempt)
-            return FailedGuess(attempt, trial.errors[0])
+            tried.seen.append(attempt)
+            return FailedGuess(attempt, probe, trial.errors[0])
         judged, unjudged = judged + trial.elements, next(map(unjudged_text, trial.reasons), unjudged)
     return "" if judged else unjudged
 

@@ -14,7 +14,7 @@ from kfuzz.claims.language.roles import Roles, roles_of
 from kfuzz.claims.language.signature import Parameter, entries_of, host_functions_of
 from kfuzz.common.text.cuda_text import blank_non_code
 from kfuzz.measure.roundings.constants import constant_of
-from kfuzz.measure.roundings.guess_kernel import LIMITS, VALUES, is_const, name_of, number_named, sizes_in
+from kfuzz.measure.roundings.guess_kernel import LIMITS, is_const, name_of, number_named, sizes_in, value_tables
 from kfuzz.measure.roundings.guess_narrow import NarrowGuess, narrow_guesses
 from kfuzz.oracle.numbers.elements import I32, I64
 
@@ -54,7 +54,7 @@ NOTHING = FunctionWords()
 def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:
     """Claims in TOML, the most likely first; none if users call the kernel itself."""
     roles = replace(roles_of(op), whole=I64 if LONGS.search(source) else I32)
-    functions = host_functions_of(source)
+    functions, tables = host_functions_of(source), value_tables(op, source)
     bound = bound_in(source, functions)
     tensors = [name for name, parameters in functions.items() if any(map(is_tensor, parameters))]
     several = list(functions) if len(entries_of(source)) > 1 and "<<<" in blank_non_code(source) else []
@@ -67,9 +67,9 @@ def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator
         guesses = list(narrow_guesses(roles, source, alone, said.arguments))
         fills = ("", " = 0") if ADDS.search(blank_non_code(source)) and name not in tensors else ("",)
         for (arrays, args), guess, fill in product(orders(roles, functions[name], known), guesses, fills):
-            yield from claim_texts(op, roles, name, arrays, args, said, guess, fill, is_row=False)
+            yield from claim_texts(op, roles, name, arrays, args, said, guess, fill, tables, is_row=False)
             if roles.takes_vector and "cols" in args and "rows" not in args and not roles.has_derived_dimensions:
-                yield from claim_texts(op, roles, name, arrays, args, said, guess, fill, is_row=True)
+                yield from claim_texts(op, roles, name, arrays, args, said, guess, fill, tables, is_row=True)
 
 
 def entries_for(source: str) -> list[str]:
@@ -139,11 +139,11 @@ def given_value(known: Mapping[str, tuple[str, ...]], name: str) -> str:
 
 def claim_texts(
     op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], args: list[str], said: FunctionWords,
-    guess: NarrowGuess, fill: str, is_row: bool,
+    guess: NarrowGuess, fill: str, tables: Sequence[str], is_row: bool,
 ) -> Iterator[str]:  # fmt: skip
     """The claims of one function, for sizes from large to small; of a single row, or of rows.
 
-    `fill`: what an output holds before the call, as a claim writes it.
+    `fill`: what an output holds before the call, as a claim writes it. `tables`: the [values] to try.
     """
     every, sizes = {**roles.inputs, **roles.outputs}, sizes_in(roles)
     if is_row:
@@ -161,7 +161,7 @@ def claim_texts(
     tune = f"tune   = {{ {tune.removesuffix(', ')} }}\n" if tune else ""
     where = "where  = [{}]\n".format(", ".join(f'"{rule}"' for rule in roles.rules)) if roles.rules else ""
     written_for = f"\nhome  = {{ {', '.join(f'{size} = {n}' for size, n in home.items())} }}" if home else ""
-    for values, longest in product(VALUES, dict.fromkeys(limit for limit, _ in LIMITS[1:])):
+    for values, longest in product(tables, dict.fromkeys(limit for limit, _ in LIMITS[1:])):
         most = {size: ROWS if size == "rows" and roles.takes_vector else min(longest, ROWS) for size in sizes}
         most = {size: max(most[size], home.get(size, 1)) for size in sizes}
         axes = ", ".join(f"{size} = {guess.range_of(size, most[size])}" for size in sizes)

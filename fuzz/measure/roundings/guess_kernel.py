@@ -5,10 +5,14 @@ a guess is right.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import product
+from typing import Protocol
 
+from kfuzz.claims.language import expression
 from kfuzz.claims.language.roles import Roles, roles_of
 from kfuzz.claims.language.signature import Parameter, entries_of
 from kfuzz.common.text.cuda_text import blank_non_code, split_commas
@@ -30,18 +34,26 @@ from kfuzz.measure.roundings.launch_text import (
     launches_as_sizes,
     shared_extent,
 )
+from kfuzz.oracle.numbers.enclosure import FLT_MAX
 from kfuzz.oracle.op.shapes import is_derived, lengths_of, longer_by
 
 ROWS = 65535
 LIMITS = ((1 << 20, ""), (4096, ""), (1024, "{cols} <= threads"), (1024, ""), (256, ""), (32, ""))
 """The length of rows, and a condition on it; the first that is kept."""
-VALUES = ("", '\n\n[values]\nall_neg_inf = "zero"', "\n\n[values]\nrange = [-80, 80]")
-"""Any values, zeros for a row of -inf, or a range in which exp(x) does not overflow without a shift."""
-ORDINARY = (VALUES[0], VALUES[2])
+ANY, ZERO = "", '\n\n[values]\nall_neg_inf = "zero"'
+UNSHIFTED = 80.0
+"""exp(80) is 5.5e34, so thousands of such terms do not overflow without a shift."""
+WRITTEN = re.compile(r"(?<![\w.])(\d+(?:\.\d*)?[eE]\+?\d+|\d+\.\d*)[fF]?(?!\w)")
+"""Floating-point numbers of the text; one of them may stand for infinity, as in `m = -1e30f`."""
+INFINITE, MOST_RANGES = 1e4, 3
+"""From which number on it may, and how many are tried."""
+Y_AND_Z = 65535
+"""The most blocks of a grid along y and z."""
 THREADS = (32, 64, 128, 256, 512, 1024)
 SIZE = {"rows": r"rows?|m|batch|b", "cols": r"cols?|n|d|dim|width|len|length|size|hidden"}
 """Common names of the sizes of a matrix."""
-VECTORS = re.compile(r"\b(?:float|double|int|uint)([24])\b")
+VECTORS = re.compile(r"\b(?:float|double|u?int|u?short|u?char|u?long|(?:__)?half|__nv_bfloat16)([24])\b")
+SIXTEEN = re.compile(r"\b(?:__half|half|__nv_bfloat16|bfloat16|nv_bfloat16)2?\b")
 
 
 @dataclass(frozen=True)
@@ -103,27 +115,76 @@ def is_type(parameter: str) -> bool:
 
 
 def claims(op: str, function: Function, source: str, given: Given = NONE_SAID) -> Iterator[str]:
-    """Claims in TOML, the most likely first. `given`: the values of arguments that the user says."""
+    """Claims in TOML, the most likely first: with a launch of the text, whatever the sizes and values, before others.
+
+    `given`: the values of arguments that the user says.
+    """
+    for find_launches in SOURCES:
+        yield from claims_with(find_launches, op, function, source, given)
+
+
+def claims_with(find_launches: "FindLaunches", op: str, function: Function, source: str, given: Given) -> Iterator[str]:
+    """The claims with these launches; the widest sizes and values first."""
     roles = roles_of(op)
     numbers = [name_of(one) for one in function.parameters if not one.is_pointer and not one.is_float]
     places = {place: name_of(one) for place, one in enumerate(function.parameters) if not one.is_pointer}
     is_single = all(dimensions == ("1",) for dimensions in roles.outputs.values())
-    every = VALUES if has_all_neg_inf(op) else ORDINARY
-    tables = [(values, rounding) for values in every for rounding in quantize_tables(roles, source)]
+    tables = [(values, rounding) for values in value_tables(op, source) for rounding in quantize_tables(roles, source)]
     multiples = dict.fromkeys([*vector_widths(source), *groups_in(roles, source)])
     for (values, rounding), shape, step, (longest, condition) in product(
         tables, guess_shapes(roles, numbers), multiples, LIMITS
     ):
         arrays = list(arrays_of(roles, shape, function, source, given))
-        for launch in dict.fromkeys(guess_launches(function.name, source, places, shape, is_single)) if arrays else ():
+        found = find_launches(function.name, source, places, shape, is_single) if arrays else ()
+        for launch in dict.fromkeys(found):
             if condition and (launch.block == str(WARP) or not re.fullmatch(r"threads|\d+", launch.block)):
                 continue  # rows of a warp are the last limit, after any number of warps was tried
-            most = {name: ROWS if name == shape.rows else longest for name in shape.axes}
-            axes = ", ".join(f"{name} = {sizes_of_axis(most[name], step, name, shape)}" for name in shape.axes)
+            wanted = {name: ROWS if name == shape.rows else longest for name in shape.axes}
+            sizes = {name: launched_sizes(launch.grid, name, one, shape.axes) for name, one in wanted.items()}
+            axes = ", ".join(f"{name} = {sizes_of_axis(sizes[name], step, name, shape)}" for name in shape.axes)
             rule = condition.format(cols=shape.axes[-1]).replace("threads", launch.block)
             where = f'where  = ["{rule}"]\n' if rule else ""
             for own, scalars in arrays:
                 yield claim(op, axes, where, own, scalars, launch, function) + values + rounding
+
+
+def value_tables(op: str, source: str) -> tuple[str, ...]:
+    """Tables [values], the widest first: any values, zeros for a row of -inf, and ranges of finite values."""
+    near = f"\n\n[values]\nrange = [-{UNSHIFTED:g}, {UNSHIFTED:g}]"
+    written = sorted({float(one) for one in WRITTEN.findall(blank_non_code(source))}, reverse=True)
+    large = [one for one in written if INFINITE <= one < FLT_MAX][:MOST_RANGES]
+    ranges = [f"\n\n[values]\nrange = [-{one:g}, {one:g}]" for one in large]
+    return (ANY, *((ZERO,) if has_all_neg_inf(op) else ()), *ranges, near)
+
+
+@cache
+def launched_sizes(grid: str, axis: str, most: int, axes: tuple[str, ...]) -> tuple[int, int]:
+    """The sizes of an axis, up to `most`, with which a grid has blocks, and at most 65,535 along y and z.
+
+    With other sizes that allow most: large for the first, 1 for the second. A dimension that depends on the threads of
+    a block is not looked at.
+    """
+    least = 1
+    for place, dimension in enumerate(split_commas(grid)):
+        try:
+            number = expression.number(dimension, axes)
+            least = max(least, first_size(partial(blocks_at, number, dict.fromkeys(axes, ROWS), axis), 1, most))
+            if place:
+                blocks = partial(blocks_at, number, dict.fromkeys(axes, 1), axis)
+                most = max(least, first_size(blocks, Y_AND_Z + 1, most + 1) - 1)
+        except (expression.ExpressionError, ValueError):
+            continue
+    return least, most
+
+
+def blocks_at(dimension: expression.Expression, others: Mapping[str, int], axis: str, size: int) -> int:
+    """The blocks along one dimension of a grid."""
+    return dimension({**others, axis: size})
+
+
+def first_size(blocks: Callable[[int], int], wanted: int, most: int) -> int:
+    """The first size with so many blocks, which grow with the size; `most` if none below has."""
+    return bisect_left(range(1, most), wanted, key=blocks) + 1
 
 
 def has_all_neg_inf(op: str) -> bool:
@@ -133,14 +194,19 @@ def has_all_neg_inf(op: str) -> bool:
 
 def vector_widths(source: str) -> tuple[int, ...]:
     """What the length of rows may have to be a multiple of: 1, and the elements of a vector that the text reads."""
-    return tuple(dict.fromkeys([1, *sorted(int(one) for one in VECTORS.findall(blank_non_code(source)))]))
+    code = blank_non_code(source)
+    numbers = {int(one) for one in VECTORS.findall(code)}
+    numbers |= {2 * one for one in numbers} if SIXTEEN.search(code) else set()
+    return (1, *sorted(numbers))
 
 
-def sizes_of_axis(most: int, step: int, name: str, shape: Naming) -> str:
+def sizes_of_axis(launched: tuple[int, int], step: int, name: str, shape: Naming) -> str:
     """The sizes of an axis as a claim writes them."""
+    least, most = launched
     if step == 1 or name != shape.axes[-1]:
-        return f'"1..{most}"'
-    return f"{{ min = {step}, max = {most}, multiple = {step} }}"
+        return f'"{least}..{most}"'
+    least = -(-least // step) * step
+    return f"{{ min = {least}, max = {max(least, most - most % step)}, multiple = {step} }}"
 
 
 def guess_shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
@@ -213,17 +279,53 @@ def sizes(roles: Roles, shape: Naming, dimensions: Sequence[str], group: GroupGu
     return ", ".join(name for name in found if name) or "1"
 
 
-def guess_launches(
+class FindLaunches(Protocol):
+    """The launches that a file may mean: one of SOURCES."""
+
+    def __call__(
+        self, name: str, source: str, places: Mapping[int, str], shape: Naming, is_single: bool
+    ) -> Iterator[GuessedLaunch]:
+        """Those of the kernel of this name."""
+
+
+def written_launches(
     name: str, source: str, places: Mapping[int, str], shape: Naming, is_single: bool
 ) -> Iterator[GuessedLaunch]:
-    """Grid, block and shared memory: from a line of the text, then as such kernels are usually launched.
+    """Grid, block and shared memory from lines of the text, with a grid that grows with the sizes."""
+    for one in every_written(name, source, places, shape):
+        if is_single or grows(one, shape):
+            yield one
+
+
+def fixed_launches(
+    name: str, source: str, places: Mapping[int, str], shape: Naming, is_single: bool
+) -> Iterator[GuessedLaunch]:
+    """Those of the text with a grid for one size: `<<<1024, 256>>>` is enough for the size of that program."""
+    for one in every_written(name, source, places, shape):
+        if not is_single and not grows(one, shape):
+            yield one
+
+
+def every_written(name: str, source: str, places: Mapping[int, str], shape: Naming) -> Iterator[GuessedLaunch]:
+    """The launches of the text."""
+    for grid, block, shared in launches_as_sizes(name, places, shape.axes, source):
+        yield GuessedLaunch(grid, block, shared)
+
+
+def grows(launch: GuessedLaunch, shape: Naming) -> bool:
+    """Whether the grid has a size in it."""
+    return any(re.search(rf"\b{re.escape(axis)}\b", launch.grid) for axis in shape.axes)
+
+
+def usual_launches(
+    name: str, source: str, places: Mapping[int, str], shape: Naming, is_single: bool
+) -> Iterator[GuessedLaunch]:
+    """Grid, block and shared memory as such kernels are usually launched.
 
     Few blocks before many: a kernel that needs many leaves outputs unwritten with few, and one that needs few also
     runs with many. The block is any, if the text asks for its size; then what shared arrays hold, and what the text
     names.
     """
-    for grid, block, shared in launches_as_sizes(name, places, shape.axes, source):
-        yield GuessedLaunch(grid, block, shared)
     code = blank_non_code(source)
     first = shape.axes[0]
     if re.search(r"\bthreadIdx\s*\.\s*y\b", code):
@@ -256,6 +358,8 @@ def launches_of_blocks(
     elif re.search(r"\bblockIdx\s*\.\s*y\b", code):  # columns, or groups of them, beside rows
         parts = [last, *(f"ceil_div({last}, {one})" for one in usual_groups_in(code))]
         grids = [f"{part if one == '1' else f'ceil_div({part}, {one})'}, {first}" for part in parts for one in shares]
+    if len(shape.axes) > 1 and not is_single:  # an element a thread
+        grids.append(f"ceil_div({' * '.join(shape.axes)}, {block})")
     shared = (f"4 * {block}", f"8 * {block}", f"4 * {last}", f"4 * {last} + 4 * {block}")
     for grid, memory in product(grids, shared if "extern __shared__" in code else ("0",)):
         yield GuessedLaunch(grid, block, memory, threads)
@@ -304,3 +408,14 @@ def is_added_to(name: str, source: str) -> bool:
 
 def is_const(parameter: Parameter) -> bool:
     return bool(re.match(r".*\bconst\b[^*]*\*", parameter.text))
+
+
+SOURCES: tuple[FindLaunches, ...] = (written_launches, usual_launches, fixed_launches)
+"""Where launches come from, the likeliest first."""
+
+
+def written_grids(function: Function, source: str) -> Iterator[tuple[str, str]]:
+    """Grid and block of the launches of a kernel that the text writes, whatever its op."""
+    places = {place: name_of(one) for place, one in enumerate(function.parameters) if not one.is_pointer}
+    for grid, block, _ in launches_as_sizes(function.name, places, tuple(places.values()), source):
+        yield grid, block

@@ -26,7 +26,7 @@ from kfuzz.common.installation import install_line
 from kfuzz.common.printable import shown_path
 from kfuzz.common.text.cuda_in_python import cuda_of, functions_in, has_cuda, list_cuda_calls
 from kfuzz.devices import ClaimError
-from kfuzz.measure.roundings.guess import check_op, guessed
+from kfuzz.measure.roundings.guess import Guess, check_op, guessed, op_of
 from kfuzz.measure.roundings.guess_call import claim_by_reference, claim_for_python, kernel_of_module
 from kfuzz.measure.roundings.guess_host import RETURNED, FunctionWords, bound_in, entries_for, host_claims, takes
 from kfuzz.measure.roundings.guess_kernel import name_of, sizes_in
@@ -34,8 +34,6 @@ from kfuzz.measure.roundings.guess_kernel import name_of, sizes_in
 ENDING = ".py"
 """Of an op in a file of its own."""
 OP_FILE = re.compile(r"""^\s*op\s*=\s*(["']([^"'\n]+\.py)["'])""", re.MULTILINE)
-ClaimWriter = Callable[[Path, str, str, FunctionWords], tuple[str, str]]
-"""Of a path, a text, an op and the options it makes the text that a claim describes, and the claim in TOML."""
 SAID_IN_A_FILE = ("op", "entry", "home", "arguments", "accuracy", "values")
 """Keys of a claim for many files, each of which has its own function and arrays."""
 
@@ -51,6 +49,8 @@ class Unclaimed:
     claim: Path | None = None
     reference: Path | None = None
     """The file, or the folder, of the function that says what is right."""
+    by_names: bool = False
+    """Each file computes the op that its own names suggest."""
 
     @property
     def words(self) -> str:
@@ -65,23 +65,42 @@ class Unclaimed:
         return shlex.join(words)
 
 
+@dataclass(frozen=True)
+class GuessedClaim:
+    """A claim in TOML, and the guess that it is, if trials chose it."""
+
+    toml: str
+    guess: Guess | None = None
+
+
+ClaimWriter = Callable[[Path, str, str, FunctionWords], tuple[str, GuessedClaim]]
+"""Of a path, a text, an op and the options it makes the text that a claim describes, and its claim."""
+
+
 def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
     """The kernel of a file: by its own claim if it has one, else by the options and its text."""
+    return guess_with(path, unclaimed).kernel
+
+
+def guess_with(path: Path, unclaimed: Unclaimed) -> Guess:
+    """The kernel of a file, as kernel_with finds it, with what the trials of a guess have found."""
     source = front_matter.text_of(path)
     if front_matter.has_claim(source):
-        return load(path)
+        return Guess(load(path))
+    if unclaimed.by_names:
+        return guess_by_names(path, source)
     toml, said = "", unclaimed.said
     op, language = place_op(unclaimed.op, Path()), language_of(path)
     if unclaimed.claim:
         toml = with_placed_op(front_matter.text_of(unclaimed.claim), unclaimed.claim.parent)
         values = kernel_file.beside(path, source, toml, unclaimed.words).values
         if any(key in values for key in language.whole_claim):
-            return read(kernel_file.beside(path, source, toml, unclaimed.words))
+            return Guess(read(kernel_file.beside(path, source, toml, unclaimed.words)))
         op, said, toml = part_of(replace(unclaimed, op=op), values)
     if language.names_reference and op == OP:
         check_shapes(shown_path(path), said)
         written = claim_by_reference(said, unclaimed.reference)
-        return read(kernel_file.beside(path, source, written + toml, unclaimed.words))
+        return Guess(read(kernel_file.beside(path, source, written + toml, unclaimed.words)))
     if op == OP and unclaimed.reference:
         found = op_by_reference(path, source, unclaimed.reference)
         op, said = found.op, with_given(source, said, found)
@@ -91,7 +110,22 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
     op = place_axis(op, said.arguments)
     check_home(op, said)
     source, claim = writer_for(path)(path, source, op, said)
-    return read(kernel_file.beside(path, source, claim + toml, unclaimed.words))
+    kernel = read(kernel_file.beside(path, source, claim.toml + toml, unclaimed.words))
+    return replace(claim.guess, kernel=kernel) if claim.guess else Guess(kernel)
+
+
+def guess_by_names(path: Path, source: str) -> Guess:
+    """A guess of the op that the names in a file suggest; a ClaimError with the command if they suggest none.
+
+    Trials test it in every case, that of a function of tensors too: here its op is a guess as well.
+    """
+    op, where = op_of(path.stem, source), shown_path(path)
+    if op is None:
+        raise ClaimError(
+            f"{where}: CUDA without a claim; say what it computes: kfuzz fuzz {where} --op OP; kfuzz op lists all"
+        )
+    found = guessed(path, source, op)
+    return replace(found, kernel=read(kernel_file.beside(path, source, found.kernel.front.toml, f"--op {op}")))
 
 
 def writer_for(path: Path) -> ClaimWriter:
@@ -102,16 +136,16 @@ def writer_for(path: Path) -> ClaimWriter:
     return WRITERS[language.name]
 
 
-def write_for_cuda(path: Path, source: str, op: str, said: FunctionWords) -> tuple[str, str]:
+def write_for_cuda(path: Path, source: str, op: str, said: FunctionWords) -> tuple[str, GuessedClaim]:
     """The text and its claim."""
     check_entry(path, source, op, said)
     return source, claim_for(path, source, op, said)
 
 
-def write_for_python(path: Path, source: str, op: str, said: FunctionWords) -> tuple[str, str]:
+def write_for_python(path: Path, source: str, op: str, said: FunctionWords) -> tuple[str, GuessedClaim]:
     """The text and the claim of its function, or the CUDA in its strings and the claim of that, if that is meant."""
     if not means_cuda(path, source, said):
-        return source, claim_for_python(path, source, op, said)
+        return source, GuessedClaim(claim_for_python(path, source, op, said))
     said = replace(said, entry=said.entry or only_function(source, shown_path(path)))
     return write_for_cuda(path, cuda_of(source, shown_path(path), said.entry), op, said)
 
@@ -237,8 +271,8 @@ def check_home(op: str, said: FunctionWords) -> None:
         raise ClaimError("--shapes home: say which: --home 16x1024")
 
 
-def claim_for(path: Path, source: str, op: str, said: FunctionWords) -> str:
-    """The claim in TOML: from the text alone for a function that returns tensors, else the first guess that is kept.
+def claim_for(path: Path, source: str, op: str, said: FunctionWords) -> GuessedClaim:
+    """The claim: from the text alone for a function that returns tensors, else the first guess that is kept.
 
     A function that takes its outputs may take them first or last, and a text may have several numbers that may be eps;
     a wrong guess would cause false positives.
@@ -250,4 +284,7 @@ def claim_for(path: Path, source: str, op: str, said: FunctionWords) -> str:
         is_returned = any(one.startswith(RETURNED) for one in read_back["arrays"])
         if read_back["host"]["entry"] in entries and is_returned and not roles_of(op).has_derived_dimensions:
             constants.setdefault(str(read_back.get("scalars")), toml)
-    return next(iter(constants.values())) if len(constants) == 1 else guessed(path, source, op, said).front.toml
+    if len(constants) == 1:
+        return GuessedClaim(next(iter(constants.values())))
+    found = guessed(path, source, op, said)
+    return GuessedClaim(found.kernel.front.toml, found)

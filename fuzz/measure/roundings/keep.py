@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from textwrap import shorten
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from kfuzz.cases.case import case_for
 from kfuzz.claims.kernel import Kernel
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.devices import Probe
-from kfuzz.measure.roundings.bug import LikelyBug
+from kfuzz.measure.roundings.bug import WIDEST, LikelyBug
 from kfuzz.measure.roundings.conventions import conventions_of
 from kfuzz.measure.roundings.grounds import grounds, inputs_of
 from kfuzz.measure.roundings.guess import Guess
@@ -32,6 +33,7 @@ from kfuzz.oracle.numbers.elements import NARROW
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.oracle.op.names import names_of
 
+NO_LIMITS: Statements = {}
 FEW = 40
 """Trials that show whether a [values] table is worth a longer test: rows of -inf are among the first."""
 RANGE = "[-80, 80]"
@@ -43,7 +45,8 @@ class Proposal:
     """A proposed claim: the kernel with it, and notes on how it was derived.
 
     `broken`: findings in spite of it, in the words of the search; empty if `trials` trials kept the claim.
-    `bug`: what breaks the claim, if the claim fits and the kernel looks wrong.
+    `bug`: what breaks the claim, if the claim fits and the kernel looks wrong. `limits`: what breaks it for sizes or
+    values that the claim leaves out and nobody asked it to. `message`: the first finding in a sentence.
     """
 
     kernel: Kernel
@@ -51,6 +54,8 @@ class Proposal:
     trials: int
     broken: tuple[str, ...]
     bug: LikelyBug | None = None
+    limits: tuple[str, ...] = ()
+    message: str = ""
 
     @property
     def verdict(self) -> str:
@@ -58,35 +63,67 @@ class Proposal:
         if self.bug:
             return f"this looks like a bug: {self.bug}"
         if self.broken:
-            return f"not kept in {plural(self.trials, 'trial')}: {'; '.join(self.broken)}"
+            return f"this claim fits, but the kernel looks wrong: {self.message or '; '.join(self.broken)}"
         return f"kept in {plural(self.trials, 'trial')}"
 
 
 def proposed_for(guess: Guess, seed: int = 0, cases: int = 150) -> Proposal:
     """The tightest claim for a guess; for one that a bug breaks, the guess with its rounding as measured."""
     if not guess.bug:
-        return proposed(guess.kernel, seed, cases)
+        made = proposed(guess.kernel, seed, cases, values_of(guess.kernel) if guess.outside else {})
+        return replace(made, limits=tuple(dict.fromkeys([*map(str, guess.outside), *made.limits])))
     rounding = rounding_of(with_tables(guess.kernel, {"accuracy": {}}))
     kernel = with_tables(guess.kernel, {"accuracy": rounding.statements})
     signs = tuple(one.bucket for one in guess.bug.defects)
     return Proposal(kernel, rounding.remark, 0, signs, guess.bug)
 
 
-def proposed(kernel: Kernel, seed: int = 0, cases: int = 150) -> Proposal:
-    """The tightest claim of its rounding that the kernel keeps; ClaimError if it cannot run."""
+def values_of(kernel: Kernel) -> Statements:
+    """The finite values to which a guess is limited, as a claim writes them."""
+    limits = {"range": "[{:g}, {:g}]".format(*kernel.value_range)} if kernel.value_range else {}
+    return {**limits, "finite": "true"} if kernel.finite else limits
+
+
+def proposed(kernel: Kernel, seed: int = 0, cases: int = 150, values: Statements = NO_LIMITS) -> Proposal:
+    """The tightest claim of its rounding that the kernel keeps; ClaimError if it cannot run.
+
+    `values`: the limits of its values that are known.
+    """
     bare = with_tables(kernel, {"accuracy": flags_of(kernel), "values": {}})
     rounding = rounding_of(bare)
-    best, few = min(firsts(bare, rounding, seed), key=lambda one: len(errors_of(one[1])))
+    every = list(firsts(bare, rounding, seed, values))
+    best, few = min(every, key=lambda one: len(errors_of(one[1])))
     chosen = best if errors_of(few) else with_conventions(bare, with_words(bare, best, seed), seed)
     result = tried(bare, chosen, seed, cases)
     if errors_of(result) and chosen != best:
         chosen, result = best, tried(bare, best, seed, cases)
-    return Proposal(with_tables(bare, chosen), rounding.remark, result.progress.trials, errors_of(result))
+    limits = () if errors_of(result) else tuple(limits_of(kernel, chosen, every[0][1]))
+    return Proposal(
+        with_tables(bare, chosen), rounding.remark, result.progress.trials, errors_of(result), None, limits,
+        next(messages_of(result), ""),
+    )  # fmt: skip
 
 
-def firsts(kernel: Kernel, rounding: ProposedRounding, seed: int) -> Iterator[tuple[Tables, KernelResult]]:
+def limits_of(kernel: Kernel, chosen: Tables, widest: KernelResult) -> Iterator[str]:
+    """What breaks the kernel for infinities, if the proposal leaves them out and the kernel's own claim does not."""
+    if "finite" in chosen["values"] and not kernel.finite:
+        yield from (f"right only for finite numbers: {one}" for one in list(messages_of(widest))[:1])
+
+
+def messages_of(result: KernelResult) -> Iterator[str]:
+    """Each error in a sentence, with its place and its case."""
+    for one in result.discoveries:
+        if one.is_error:
+            defect = one.defect
+            place = f"{defect.where}: " if defect.line else ""
+            yield f"{place}{defect.sign}: {shorten(defect.message, WIDEST, placeholder=' ...')} ({defect.scene.words})"
+
+
+def firsts(
+    kernel: Kernel, rounding: ProposedRounding, seed: int, values: Statements
+) -> Iterator[tuple[Tables, KernelResult]]:
     """Tables of values, the strongest first, each with the result of a few trials; stops at the first that is kept."""
-    limits = {"range": RANGE} if rounding.is_unshifted else {}
+    limits = {"range": RANGE} if rounding.is_unshifted and not values else values
     for narrow, words in product(narrow_choices(kernel), ({}, {"all_neg_inf": '"zero"'}, {"finite": "true"})):
         tables = {"accuracy": {**rounding.statements, **narrow}, "values": {**words, **limits}}
         result = tried(kernel, tables, seed, FEW)

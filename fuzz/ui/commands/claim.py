@@ -14,7 +14,7 @@ from kfuzz.devices import ClaimError
 from kfuzz.measure.roundings.bug import IF_NOT_A_BUG
 from kfuzz.measure.roundings.guess import Guess, guess, op_of
 from kfuzz.measure.roundings.guess_host import FunctionWords
-from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with, place_op
 from kfuzz.measure.roundings.keep import proposed_for
 from kfuzz.measure.roundings.text import claim_of
 from kfuzz.ui.commands.completing import OP, TARGET
@@ -70,13 +70,16 @@ def claim(ctx: click.Context, target: str, op: str | None, entry: str, max_cases
         click.echo(f"{found.verdict}\n{IF_NOT_A_BUG}", err=True)
         ctx.exit(FOUND)
     if found.broken:
-        click.echo(f"the kernel does not keep it: {found.verdict}", err=True)
+        click.echo(f"{found.verdict}\nsee it: kfuzz fuzz {shown_path(path)}", err=True)
         ctx.exit(FOUND)
+    for limit in found.limits:
+        click.echo(f"warning: {limit}", err=True)
     click.echo(f"{found.verdict} on the cpu device; read it before you use it", err=True)
 
 
 def guess_for(path: Path, op: str | None, entry: str) -> Guess:
     """A kernel with a claim made for it."""
+    op = place_op(op, Path()) if op else op
     return GUESSES.get(language_of(path).name, guess_from_text)(path, text_of(path), op, FunctionWords(entry))
 
 

@@ -37,6 +37,7 @@ from kfuzz.devices import DeviceError
 from kfuzz.devices.cpu.ahead import build_ahead
 from kfuzz.devices.vendors import vendor
 from kfuzz.kinds import Severity
+from kfuzz.measure.roundings.in_hand import add_findings
 from kfuzz.measure.roundings.infer import Unclaimed
 from kfuzz.ui.commands.closing_words import advise, print_report
 from kfuzz.ui.commands.completing import TARGET
@@ -329,6 +330,7 @@ def campaign(kernels: Kernels, place: Workplace, options: Options, screen: Conso
     try:
         with view_of(board, screen) as view, listening(view.show_phase):
             result = search(chosen, place.lanes, options, view, place.spread, is_part)
+            result = add_findings(result, kernels.guesses, options)
     except (CaseError, DeviceError):
         for one in board.found:
             screen.print(discovery_text(one), "", sep="\n", markup=False, highlight=False)

@@ -19,7 +19,8 @@ from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.measure.roundings.bug import IF_NOT_A_BUG
-from kfuzz.measure.roundings.guess import guess
+from kfuzz.measure.roundings.guess import Guess, guess
+from kfuzz.measure.roundings.in_hand import keep_findings
 from kfuzz.measure.roundings.keep import proposed_for
 from kfuzz.measure.roundings.text import claim_of
 from kfuzz.oracle.numbers.plural import plural
@@ -45,6 +46,8 @@ class SetUp:
     written: list[str] = field(default_factory=list)
     by_hand: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
+    guesses: list[Guess] = field(default_factory=list)
+    unclaimed: list[Path] = field(default_factory=list)
 
     def may(self, question: str) -> bool:
         """Ask a question, unless --yes answers all of them."""
@@ -65,7 +68,8 @@ def init(ctx: click.Context, yes: bool) -> None:
     kfuzz init        ask before each step
     kfuzz init --yes  do everything
 
-    A kernel that looks wrong gets its claim too, and a line that says what is wrong with it.
+    A kernel that looks wrong gets its claim too, and a line that says what is wrong with it. The file for CI fails for
+    kernels that have no claim.
 
     Exit code: 0 done, 1 a kernel is broken whatever it claims, 2 no kernel here can be judged.
     """
@@ -93,6 +97,10 @@ def claim_kernels(began: SetUp) -> tuple[Kernel, ...]:
     for one in found:
         if one.sort in ("kernel", "extension"):
             give_claim(one.path, began)
+        elif one.sort == "triton":
+            where = shown_path(one.path)
+            began.by_hand.append(f"{where}: a claim; kfuzz claim {where} --op OP prints one; CI fails until then")
+            began.unclaimed.append(one.path)
     return kernels_below(Path()).usable
 
 
@@ -105,10 +113,12 @@ def give_claim(path: Path, began: SetUp) -> None:
     try:
         read = path.read_bytes()
         with show_phases(console(to_stderr=True)):
-            found = proposed_for(guess(path, read.decode("utf-8-sig"), None), SEED, TRIALS)
+            made = guess(path, read.decode("utf-8-sig"), None)
+            found = proposed_for(made, SEED, TRIALS)
     except ClaimError as error:
         click.echo(f"{error}")
-        began.by_hand.append(f"{where}: a claim; kfuzz claim --help, docs/kernel-file.md")
+        began.by_hand.append(f"{where}: a claim; kfuzz claim --help, docs/kernel-file.md; CI fails until then")
+        began.unclaimed.append(path)
         return
     click.echo(f"{claim_of(found.kernel)}\n{where}: {found.verdict}")
     if found.broken:
@@ -117,11 +127,12 @@ def give_claim(path: Path, began: SetUp) -> None:
         click.echo(IF_NOT_A_BUG)
         began.by_hand.append(f"{where}: {found.bug.defects[0].sign}: repair it; kfuzz fuzz {where} shows it")
     elif found.broken:
-        began.by_hand.append(f"{where}: is the kernel wrong, or what the claim says of arrays and launch?")
-        return
+        began.by_hand.append(f"{where}: {found.message}; repair it, or claim less: kfuzz fuzz {where} shows it")
+    began.by_hand += [f"{where}: {limit}; the claim says so" for limit in found.limits]
     if began.may(f"{where}: put this claim on top of it?"):
         if put_claim(path, read, claim_of(found.kernel)):
             began.written.append(f"{where}: its claim; read it, it is yours now")
+            began.guesses.append(made)
         else:
             began.by_hand.append(f"{where}: it changed in the meantime and stays as it is; run kfuzz init again")
 
@@ -134,13 +145,15 @@ def set_up(kernels: tuple[Kernel, ...], began: SetUp) -> None:
     click.echo()
     write_settings(kernels, corpus, began)
     write_cases(kernels, Path(corpus), began)
+    write_findings(Path(corpus), began)
     write_ci(corpus, began)
 
 
 def write_settings(kernels: tuple[Kernel, ...], corpus: str, began: SetUp) -> None:
     """Add to kfuzz.toml what it does not set; to settings in another file, you add it."""
     path = Path(FILE)
-    added = settings.find_additions([Path(shown_path(kernel.path)) for kernel in kernels], corpus)
+    paths = [*(kernel.path for kernel in kernels), *began.unclaimed]
+    added = settings.find_additions([Path(shown_path(path)) for path in paths], corpus)
     found = settings_in(Path())
     if found and found.path.name != FILE:
         missing = ", ".join(f"{key} = {json.dumps(value)}" for key, value in added.items() if key not in found.values)
@@ -172,6 +185,14 @@ def write_cases(kernels: tuple[Kernel, ...], corpus: Path, began: SetUp) -> None
                 paths |= {keep_case(case, kernel, corpus)} if case is not None else set()
     if paths:
         began.written.append(f"{corpus}: {plural(len(paths), 'case')} for {found} of {plural(tried, 'planted bug')}")
+
+
+def write_findings(corpus: Path, began: SetUp) -> None:
+    """Keep the cases that broke a kernel while its claim was looked for."""
+    with show_phases(console(to_stderr=True)):
+        paths = {path for one in began.guesses for path in keep_findings(one, corpus)}
+    if paths:
+        began.written.append(f"{corpus}: {plural(len(paths), 'case')} that broke kernels during the search for claims")
 
 
 def write_ci(corpus: str, began: SetUp) -> None:

@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import click
@@ -16,13 +15,15 @@ from rich.console import Console
 
 from kfuzz.campaign.device import NAMES
 from kfuzz.campaign.schedule import Shard
+from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.language.kernel_file import file_has_claim
 from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
 from kfuzz.claims.references.formats import help_of_references
 from kfuzz.common.modules import is_callable
 from kfuzz.devices import ClaimError
+from kfuzz.measure.roundings.guess import Guess
 from kfuzz.measure.roundings.guess_host import FunctionWords
-from kfuzz.measure.roundings.infer import Unclaimed, kernel_named, kernel_with
+from kfuzz.measure.roundings.infer import Unclaimed, guess_with, kernel_named
 from kfuzz.ui.commands.completing import OP
 from kfuzz.ui.commands.streams import ReaderGone, silence
 from kfuzz.ui.targets.project import Kernels, others_below, read_all, sources_below
@@ -162,7 +163,8 @@ def kernels_named(targets: Sequence[str], unclaimed: Unclaimed | None = None) ->
 
     With `unclaimed`, a folder stands for all its .cu files and submissions in Python.
     """
-    folders = {target: sources_below(Path(target)) for target in targets if unclaimed and Path(target).is_dir()}
+    is_for_all = unclaimed is not None and not unclaimed.by_names
+    folders = {target: sources_below(Path(target)) for target in targets if is_for_all and Path(target).is_dir()}
     for target in folders:
         if others := others_below(Path(target)):
             names = ", ".join(path.name for path in others[:MOST_NAMES])
@@ -170,9 +172,17 @@ def kernels_named(targets: Sequence[str], unclaimed: Unclaimed | None = None) ->
             click.echo(f"{target}: left out, since they have no claim and are no submissions: {names}{more}", err=True)
     modules = [target for target in targets if is_callable(target) and not Path(target).exists()]
     paths = (path for target in targets if target not in modules for path in folders.get(target) or find_files(target))
-    kernels = read_all(paths, partial(kernel_with, unclaimed=unclaimed)) if unclaimed else read_all(paths)
+    guesses: dict[Path, Guess] = {}
+
+    def read_file(path: Path) -> Kernel:
+        if unclaimed is None:
+            return load(path)
+        guesses[path] = guess_with(path, unclaimed)
+        return guesses[path].kernel
+
+    kernels = read_all(paths, read_file)
     called = tuple(kernel_named(target, unclaimed) for target in dict.fromkeys(modules))
-    kernels = replace(kernels, usable=(*kernels.usable, *called))
+    kernels = replace(kernels, usable=(*kernels.usable, *called), guesses=guesses)
     if not kernels.usable:
         raise ClaimError("\n".join(map(str, kernels.faults.values())))
     if unclaimed and (words := unclaimed.words) and all(file_has_claim(one.path) for one in kernels.usable):

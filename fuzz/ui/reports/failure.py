@@ -101,7 +101,8 @@ def runs_text(broken: int, runs: int) -> str:
 def evidence(defect: Defect) -> Iterator[Statement]:
     """What is wrong, where, and what shows it."""
     if defect.standing:
-        yield "rank", f"{defect.title} {defect.standing}" if defect.title != "NARROW" else f"NARROW: {defect.standing}"
+        ranked = f"{defect.title} {defect.standing}" if defect.title != "NARROW" else f"NARROW: {defect.standing}"
+        yield ("rank", ranked) if defect.rank else ("limit", defect.standing)
     worst, extent = defect.worst, defect.extent
     if worst is None or extent is None:
         yield "seen", defect.message

@@ -6,7 +6,7 @@ Knows folders and claims; never how a kernel is run.
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kfuzz.cases.case import Record
@@ -18,6 +18,7 @@ from kfuzz.claims.references.formats import is_submission
 from kfuzz.common.text import exhibits
 from kfuzz.common.text.exhibits import is_exhibit, name_as_kernel
 from kfuzz.devices import ClaimError
+from kfuzz.measure.roundings.guess import Guess
 
 NOT_OURS = frozenset({"site-packages", "node_modules", "build", "dist"})
 """Folders with copies of other people's files, like folders whose name begins with a dot and environments."""
@@ -29,6 +30,8 @@ class Kernels:
 
     usable: tuple[Kernel, ...]
     faults: Mapping[Path, ClaimError]
+    guesses: Mapping[Path, Guess] = field(default_factory=dict)
+    """By path, the guess that gave a kernel its claim."""
 
 
 def read_all(paths: Iterable[Path], read: Callable[[Path], Kernel] = load) -> Kernels:

@@ -133,7 +133,7 @@ def test_the_longest_name_decides() -> None:
 
 @pytest.mark.slow
 def test_a_block_softmax_without_a_launch_gets_a_claim(tmp_path: Path) -> None:
-    kernel = guessed(tmp_path / "mine.cu", SOFTMAX, "softmax")
+    kernel = guessed(tmp_path / "mine.cu", SOFTMAX, "softmax").kernel
     (launch,) = kernel.launches
     assert (launch.grid[0].text, launch.block[0].text) == ("rows", "128")
     assert not kernel.tune
@@ -149,9 +149,52 @@ def test_a_race_in_the_file_is_reported_and_not_taken_for_a_wrong_guess(tmp_path
 
 
 @pytest.mark.soak
-def test_no_campaign_begins_by_a_guess_that_a_bug_breaks(tmp_path: Path) -> None:
-    with pytest.raises(ClaimError, match="the kernel keeps it except for what looks like a bug: "):
-        guessed(tmp_path / "mine.cu", RACE, "softmax")
+def test_a_campaign_begins_by_a_guess_that_a_proved_bug_breaks(tmp_path: Path) -> None:
+    found = guessed(tmp_path / "mine.cu", RACE, "softmax")
+    assert found.bug
+    assert found.bug.is_proved
+
+
+@pytest.mark.soak
+def test_a_kernel_whose_shared_memory_no_guess_is_enough_for_is_not_accused(tmp_path: Path) -> None:
+    """Nothing in its text says that it needs 4 * cols + 4 * threads + 512 bytes."""
+    text = """extern __shared__ float row[];
+    __global__ void row_sum(const float *x, float *y, int cols) {
+      float *part = row + cols + 128, value = 0;
+      for (int j = threadIdx.x; j < cols; j += blockDim.x) row[j] = x[(long)blockIdx.x * cols + j];
+      __syncthreads();
+      for (int j = threadIdx.x; j < cols; j += blockDim.x) value += row[j];
+      part[threadIdx.x] = value;
+      __syncthreads();
+      for (int step = blockDim.x / 2; step > 0; step /= 2) {
+        if (threadIdx.x < step) part[threadIdx.x] += part[threadIdx.x + step];
+        __syncthreads();
+      }
+      if (threadIdx.x == 0) y[blockIdx.x] = part[0];
+    }"""
+    with pytest.raises(ClaimError):
+        guessed(tmp_path / "mine.cu", text, None)
+
+
+@pytest.mark.soak
+def test_a_kernel_that_is_wrong_at_ordinary_sizes_is_not_accused(tmp_path: Path) -> None:
+    """It takes rows of an even number of elements, which nothing in its text says."""
+    text = """__global__ void row_sum(const float *x, float *y, int rows, int cols) {
+      int row = blockIdx.x * 128 + threadIdx.x;
+      float even = 0, odd = 0;
+      for (int j = 0; row < rows && j < cols; j += 2) {
+        even += x[(long)row * cols + j];
+        odd += x[(long)row * cols + j + 1];
+      }
+      if (row < rows) y[row] = even + odd;
+    }
+    void launch(const float *x, float *y, int rows, int cols) {
+      row_sum<<<(rows + 127) / 128, 128>>>(x, y, rows, cols);
+    }"""
+    with pytest.raises(
+        ClaimError, match=r"this claim for row_sum fits some sizes, but the kernel is wrong at others: "
+    ):
+        guessed(tmp_path / "mine.cu", text, None)
 
 
 @pytest.mark.soak

@@ -71,7 +71,7 @@ def test_names_tell_quantizers_from_norms() -> None:
 
 @pytest.mark.slow
 def test_a_plain_quantizer_without_a_launch_gets_a_claim(tmp_path: Path) -> None:
-    kernel = guessed(tmp_path / "mine.cu", ROWS, None)
+    kernel = guessed(tmp_path / "mine.cu", ROWS, None).kernel
     assert kernel.op == "group_quantize"
     assert (kernel.launches[0].grid[0].text, kernel.launches[0].block[0].text) == ("rows", "64")
 
