@@ -54,7 +54,16 @@ from kfuzz.ui.commands.options import (
     print_faults,
     unclaimed_options,
 )
-from kfuzz.ui.commands.own_files import check_instead, claim_instead, file_without_claim, has_main, own_targets
+from kfuzz.ui.commands.own_files import (
+    check_instead,
+    claim_each,
+    claim_instead,
+    files_without_claim,
+    has_main,
+    leave_out,
+    own_targets,
+    passed_over,
+)
 from kfuzz.ui.commands.workplace import Workplace, cluster_option, workplace_for
 from kfuzz.ui.reports import report
 from kfuzz.ui.reports.failure import discovery_text
@@ -121,6 +130,8 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
     help="Fuzz only kernels that changed after this commit, themselves or in a file that they include.",
 )
 @click.option("--watch", is_flag=True, help="Fuzz a kernel again whenever its file changes, until you press Ctrl-C.")
+@click.option("--strict", "is_strict", is_flag=True,
+              help="Exit code 2 if a kernel below a TARGET has no claim. Default: only name its file.")  # fmt: skip
 @unclaimed_options
 @click.option("--sanitize", is_flag=True, help="Run some trials on the GPU under compute-sanitizer.")
 @guard_all_option
@@ -146,6 +157,7 @@ def fuzz(
     service: str,
     since: str | None,
     watch: bool,
+    is_strict: bool,
     sanitize: bool,
     with_torch: bool,
     guard_all: bool,
@@ -182,19 +194,21 @@ def fuzz(
         raise click.UsageError(
             "--op and --claim need a TARGET, and do not work with --watch: put the claim into the file instead"
         )
-    targets = targets or own_targets(Path())
+    given, targets = targets, targets or own_targets(Path())
     ctx.with_resource(
         build_ahead() if device != "gpu" and cluster is None and may_be_compiled(targets) else nullcontext()
     )
     if unclaimed is None and not watch and (reference := solved_by(targets)):
         unclaimed = Unclaimed(OP, reference=Path(reference))
-    if unclaimed is None and not watch and (path := file_without_claim(targets)):
-        if has_main(text_of(path)):
-            ctx.exit(check_instead(ctx, path))
-        unclaimed = claim_instead(path)
+    if unclaimed is None and not watch and (paths := files_without_claim(targets)):
+        if len(targets) == 1 and has_main(text_of(paths[0])):
+            ctx.exit(check_instead(ctx, paths[0]))
+        unclaimed = claim_instead(paths[0]) if len(targets) == 1 else claim_each(paths)
     screen = console(to_stderr=outputs.uses_stdout)
     with show_phases(screen):  # a claim that is guessed, or a reference that is traced, takes some time
         kernels = Kernels((), {}) if watch else select_kernels(targets, since, unclaimed)
+    if not watch and (unclaimed is None or unclaimed.by_names):
+        kernels = leave_out(passed_over(given or ("." if targets else "",)), kernels, is_strict)
     print_faults(kernels)
     if unclaimed and len(kernels.usable) == 1 and kernels.usable[0].front.said:
         click.echo(

@@ -4,6 +4,7 @@ Knows the sorts of files and the commands for them; never how a kernel is run.
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,7 +13,8 @@ from click.core import ParameterSource
 from kfuzz.claims.kernel import KERNELS
 from kfuzz.claims.language import front_matter
 from kfuzz.claims.language.cuda import LANGUAGE
-from kfuzz.claims.language.languages import ending_of
+from kfuzz.claims.language.kernel_file import file_has_claim
+from kfuzz.claims.language.languages import ENDINGS, ending_of
 from kfuzz.common.errors import TargetError
 from kfuzz.common.printable import shown_path
 from kfuzz.common.text.cuda_text import blank_non_code
@@ -23,11 +25,13 @@ from kfuzz.ui.commands.check import check
 from kfuzz.ui.commands.options import console
 from kfuzz.ui.reports.phases import show_phases
 from kfuzz.ui.setup.look import sorts_of
-from kfuzz.ui.targets.project import files_below, find_sources
+from kfuzz.ui.targets.project import Kernels, files_below, find_sources
 from kfuzz.ui.targets.targets import find_files
 
 MAIN = re.compile(r"\bint\s+main\s*\(|\bauto\s+main\s*\(")
 CUDA = ending_of(LANGUAGE)
+WITHOUT_CLAIM = frozenset({"kernel", "extension", "triton"})
+"""The sorts of files that kfuzz can test once they have a claim."""
 MOST_NAMES = 6
 """The most files that a line names."""
 
@@ -45,10 +49,34 @@ def own_targets(folder: Path) -> tuple[str, ...]:
         return ()
     if not claimed:
         many = f"{names_of(without)}: no claim, and this folder has no settings"
-        raise TargetError(f"{many}; kfuzz init finds a claim for each, kfuzz fuzz FILE takes one file")
-    left = f"; without a claim: {names_of(without)} (kfuzz init finds one for each)" if without else ""
-    click.echo(f"kernels of this folder: {names_of(claimed)}{left}", err=True)
+        raise TargetError(f"{many}; kfuzz init finds a claim for each, and kfuzz fuzz FILE guesses one")
+    click.echo(f"kernels of this folder: {names_of(claimed)}", err=True)
     return tuple(map(str, claimed))
+
+
+def passed_over(targets: tuple[str, ...]) -> list[Path]:
+    """The files below the folders among the targets that have kernels and no claim, so that none is tested."""
+    folders = [Path(target) for target in targets if target and Path(target).is_dir()]
+    paths = sorted({path for folder in folders for path in find_sources(folder, ENDINGS)})
+    return [path for path in paths if not WITHOUT_CLAIM.isdisjoint(sorts_of(path))]
+
+
+def leave_out(paths: list[Path], kernels: Kernels, is_strict: bool) -> Kernels:
+    """The kernels, with the files that are passed over as faults if that is strict; else a line names them."""
+    programs = [path for path in paths if path.name.endswith(CUDA) and has_main(front_matter.text_of(path))]
+    others = [path for path in paths if path not in programs]
+    if programs:
+        click.echo(f"not tested, programs with a main: {names_of(programs)} (kfuzz check runs one)", err=True)
+    if others and not is_strict:
+        click.echo(
+            f"NOT TESTED, without a claim: {names_of(others)} (kfuzz claim FILE finds one; --strict fails for them)",
+            err=True,
+        )
+    faults = {
+        path: ClaimError(f"{shown_path(path)}: no claim, so it is not tested: kfuzz claim {shown_path(path)} finds one")
+        for path in (others if is_strict else [])
+    }
+    return replace(kernels, faults={**kernels.faults, **faults})
 
 
 def names_of(paths: tuple[Path, ...] | list[Path]) -> str:
@@ -62,12 +90,10 @@ def has_main(text: str) -> bool:
     return bool(MAIN.search(blank_non_code(text)))
 
 
-def file_without_claim(targets: tuple[str, ...]) -> Path | None:
-    """The .cu file that is the only target, if it has no claim."""
-    if len(targets) != 1 or not targets[0].endswith(CUDA):
-        return None
-    paths = find_files(targets[0])
-    return paths[0] if len(paths) == 1 and not front_matter.has_claim(front_matter.text_of(paths[0])) else None
+def files_without_claim(targets: tuple[str, ...]) -> list[Path]:
+    """The .cu files that are targets themselves and have no claim."""
+    named = [find_files(target) for target in targets if target.endswith(CUDA)]
+    return [paths[0] for paths in named if len(paths) == 1 and not file_has_claim(paths[0])]
 
 
 def check_instead(ctx: click.Context, path: Path) -> int:
@@ -92,6 +118,15 @@ def check_instead(ctx: click.Context, path: Path) -> int:
         except click.exceptions.Exit as end:
             return end.exit_code
     return 0
+
+
+def claim_each(paths: list[Path]) -> Unclaimed:
+    """The op of each of several files is the one that its own names suggest, a line for each."""
+    for path in paths:
+        op = op_of(path.stem, front_matter.text_of(path))
+        said = f"its names say {op}, so this is --op {op}" if op else "and its names say no op"
+        click.echo(f"{shown_path(path)}: CUDA without a claim; {said}", err=True)
+    return Unclaimed(by_names=True)
 
 
 def claim_instead(path: Path) -> Unclaimed:

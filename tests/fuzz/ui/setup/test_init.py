@@ -137,6 +137,7 @@ def test_a_file_for_ci_is_yaml_and_its_commands_are_ours(service: str) -> None:
     for command in commands:
         name, *words = command.split()[1:]
         main.commands[name].make_context(name, [word for word in words if word != "||"])
+        assert name == "replay" or "--strict" in words, "a kernel without a claim is not tested"
     assert "kfuzz" in (read["jobs"] if service == "github" else read)
 
 
@@ -165,6 +166,17 @@ def test_a_workflow_of_ones_own_is_not_overwritten(project: Path) -> None:
     path.write_text("mine")
     done = started("n\nn\n")
     assert (path.read_text(), "stays as it is" in done.output) == ("mine", True)
+
+
+def test_a_kernel_that_gets_no_claim_is_below_the_settings_kernels_so_that_ci_fails(project: Path) -> None:
+    (project / "more").mkdir()
+    (project / "more" / "blur.cu").write_text(BARE.replace("row_sum", "blur").replace("warp_sum", "blur"))
+    (project / "python").mkdir()
+    (project / "python" / "fused.py").write_text("import triton\n@triton.jit\ndef f(x): pass\n")
+    done = started("y\ny\nn\nn\n")
+    assert "more/blur.cu: a claim; kfuzz claim --help, docs/kernel-file.md; CI fails until then" in done.output
+    assert "python/fused.py: a claim; kfuzz claim python/fused.py --op OP prints one; CI fails until" in done.output
+    assert tomllib.loads((project / "kfuzz.toml").read_text())["kernels"] == ["csrc", "more", "python"]
 
 
 def test_without_answers_it_ends_with_2_and_says_so(project: Path) -> None:
