@@ -21,7 +21,6 @@ from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.bounds.question import enclose
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.enclosure import Floats
-from kfuzz.oracle.numbers.plural import plural
 from kfuzz.oracle.op.arrays import check_inputs
 from kfuzz.oracle.op.spelling import in_own_arrays
 
@@ -110,11 +109,8 @@ def width(
 
 def describe_slack(kernel: Kernel, slack: Slack) -> str:
     """The gain in words, for the author of the claim."""
-    return (
-        f"{kernel.name}: the claim leaves adds out, so at {slack.sizes} an error of {percent(slack.allowed)} passes; "
-        f"it adds {plural(slack.adds, 'time')} there, and with that claimed errors of {percent(slack.shown)} show: "
-        f"kfuzz claim {shown_path(kernel.path)}"
-    )
+    command = f"kfuzz claim {shown_path(kernel.path)}"
+    return f"{kernel.name}: errors below {percent(slack.allowed)} pass now. {command} makes that {percent(slack.shown)}"
 
 
 def percent(error: float) -> str:

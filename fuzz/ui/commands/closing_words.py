@@ -16,29 +16,30 @@ from kfuzz.common.printable import printable
 from kfuzz.measure.roundings.slack import describe_slack, slack_of
 from kfuzz.ui.reports import report, summary
 from kfuzz.ui.reports.phases import show_phases
-from kfuzz.ui.reports.properties import property_lines
 
 MOST_ADVICE = 4
 TRY_NEXT = "broken/leading_neg_inf"
 
 
-def print_report(found: report.Report, screen: Console, is_first_look: bool) -> None:
-    """Print the failures, a table with a line for each kernel, and the verdict."""
-    for text in summary.failures(found):
+def print_report(found: report.Report, screen: Console, is_first_look: bool, verbose: bool) -> None:
+    """Print the failures, a table with a line for each kernel, what you may want to act on, and the verdict."""
+    for text in summary.failures(found, verbose):
         screen.print("", text, sep="\n", markup=False, highlight=False, soft_wrap=True)
     screen.print()
     screen.print(summary.table(found))
-    for line in summary.untried_sizes(found):
-        screen.print(line, markup=False, highlight=False, soft_wrap=True)
-    for line in property_lines(found.kernels):
-        screen.print(line, markup=False, highlight=False, soft_wrap=True)
-    for note in summary.notes(found):
-        screen.print(note, markup=False, highlight=False, soft_wrap=True)
+    for line in (*summary.remarks(found), *(summary.details(found) if verbose else ())):
+        print_line(line, screen)
     for trouble in summary.troubles(found):
         click.echo(printable(trouble), err=True)
-    screen.print("", summary.verdict(found), sep="\n", markup=False, highlight=False, soft_wrap=True)
+    screen.print()
+    print_line(summary.verdict(found), screen)
     if is_first_look and found.exit_code == NOTHING_NEW:
         screen.print(f"to see a finding: kfuzz fuzz {TRY_NEXT}", markup=False, highlight=False)
+
+
+def print_line(text: str, screen: Console) -> None:
+    """Print a sentence, on a terminal by whole words."""
+    screen.print(text, markup=False, highlight=False, soft_wrap=not screen.is_terminal)
 
 
 def advise(kernels: tuple[Kernel, ...], lane: Lane, screen: Console) -> None:
@@ -50,4 +51,4 @@ def advise(kernels: tuple[Kernel, ...], lane: Lane, screen: Console) -> None:
         for kernel in silent:
             announce(Phase(Stage.MEASURING, kernel.name))
             if slack := slack_of(kernel, opened):
-                screen.print(describe_slack(kernel, slack), markup=False, highlight=False, soft_wrap=True)
+                print_line(describe_slack(kernel, slack), screen)

@@ -135,6 +135,11 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @unclaimed_options
 @click.option("--sanitize", is_flag=True, help="Run some trials on the GPU under compute-sanitizer.")
 @guard_all_option
+@click.option(
+    "--verbose",
+    is_flag=True,
+    help="Say more at the end: what was inferred, which sizes and properties were tried, long cases as text.",
+)
 @click.option("--torch", "with_torch", is_flag=True,
               help="Also build PyTorch extensions with the installed torch, and judge their answers.")  # fmt: skip
 @click.pass_context
@@ -161,6 +166,7 @@ def fuzz(
     sanitize: bool,
     with_torch: bool,
     guard_all: bool,
+    verbose: bool,
     unclaimed: Unclaimed | None,
 ) -> None:
     """Search for inputs that break kernels, and keep one small case for each way in which they break.
@@ -245,7 +251,7 @@ def fuzz(
     def run_campaign(kernels: Kernels, options: Options) -> report.Report:
         found = replace(campaign(kernels, place, options, screen, is_part), is_collection=is_collection)
         try:
-            print_report(found, screen, is_first_look=not targets and not watch)
+            print_report(found, screen, is_first_look=not targets and not watch, verbose=verbose)
             if targets and cluster is None and not (watch or is_collection) and found.exit_code == NOTHING_NEW:
                 advise(kernels.usable, place.lanes[-1], screen)
         finally:  # even if the reader of the terminal's text has gone

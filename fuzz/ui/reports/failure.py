@@ -4,6 +4,8 @@ Knows defects from campaigns, replays and the minimizer.
 """
 
 import shlex
+import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -22,7 +24,9 @@ from kfuzz.oracle.numbers.verdict import Extent, Pattern, Worst
 from kfuzz.ui.reports.document import FindingEntry
 
 LABEL = 10
-WIDTH = 118
+WIDTH, NARROWEST = 118, 40
+LONGEST_PASTE = 2 * WIDTH
+"""A case that takes more characters is spelled out on request alone."""
 JUST_OUTSIDE = 1.01
 """Below this multiple of the bound three digits would show 1, which reads like no error."""
 MOST_LINES = 40
@@ -30,20 +34,27 @@ MOST_LINES = 40
 FOUND_LABEL = "found"
 UNLIKE: dict[Kind, str] = {"race": "race", "stateful": "state"}
 """Kinds for which another run gives a right answer, and the label of the statement that names both runs."""
-COMMANDS = ("file", "replay", "minimize", "paste")
+PASTE = "paste"
+COMMANDS = ("file", "replay", "minimize", PASTE)
 """Labels of lines for you to copy, which are never wrapped."""
 Statement = tuple[str, str]
 
 
 def failure_text(
-    defect: Defect, seen: Statement, case: Path | None = None, is_minimized: bool = False, is_known: bool = False
+    defect: Defect,
+    seen: Statement,
+    case: Path | None = None,
+    is_minimized: bool = False,
+    is_known: bool = False,
+    verbose: bool = True,
 ) -> str:
     """The block for one defect; `seen` says how often it occurred, and `case` is the file that reproduces it.
 
-    Its first line is the bucket, which begins with the kernel's name.
+    Its first line is the bucket, which begins with the kernel's name. Without `verbose` a long case is not spelled out.
     """
     rest = commands(defect, case, is_minimized) if case else ()
-    return block(defect.title, defect.bucket, is_known, (*evidence(defect), seen, *rest))
+    said = [one for one in rest if verbose or one[0] != PASTE or len(one[1]) <= LONGEST_PASTE]
+    return block(defect.title, defect.bucket, is_known, (*evidence(defect), seen, *said))
 
 
 def entry_text(finding: FindingEntry) -> str:
@@ -55,16 +66,22 @@ def entry_text(finding: FindingEntry) -> str:
 def block(title: str, bucket: str, is_known: bool, statements: Iterable[Statement]) -> str:
     """The bucket, then a line for each statement, wrapped unless it is there to be copied."""
     lines = [f"{title}  {plain_bucket(bucket)}" + ("  (known)" if is_known else "")]
+    room = line_width() - LABEL - 2
     for label, said in statements:
-        wrapped = [said] if label in COMMANDS else textwrap.wrap(said, WIDTH - LABEL - 2, break_long_words=False)
+        wrapped = [said] if label in COMMANDS else textwrap.wrap(said, room, break_long_words=False)
         lines += [f"  {label if row == 0 else '':<{LABEL}}{part}" for row, part in enumerate(wrapped)]
     return "\n".join(lines)
 
 
-def discovery_text(one: Discovery) -> str:
+def line_width() -> int:
+    """The width of a block's lines: on a narrow terminal its own, so that it breaks none of them."""
+    return max(NARROWEST, min(WIDTH, shutil.get_terminal_size().columns)) if sys.stdout.isatty() else WIDTH
+
+
+def discovery_text(one: Discovery, verbose: bool = False) -> str:
     """The block for a discovery of a campaign."""
     seen = occurrence_text(one.first_trial, one.count, one.devices, one.confirmed)
-    return failure_text(one.defect, seen, one.path, one.is_minimized, one.is_known)
+    return failure_text(one.defect, seen, one.path, one.is_minimized, one.is_known, verbose)
 
 
 def occurrence_text(first_trial: int, count: int, devices: Sequence[str] = (), confirmed: str = "") -> Statement:
@@ -132,7 +149,7 @@ def commands(defect: Defect, case: Path, is_minimized: bool) -> Iterator[Stateme
     if not is_minimized:
         yield "minimize", f"kfuzz minimize {place}"
     if line := line_to_paste(case):
-        yield "paste", f"kfuzz replay '{line}'{option}"
+        yield PASTE, f"kfuzz replay '{line}'{option}"
 
 
 def line_to_paste(case: Path) -> str | None:

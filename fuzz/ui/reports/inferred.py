@@ -28,8 +28,13 @@ def inferred_claim(kernel: Kernel, kinds: Collection[Kind]) -> InferredClaim | N
     parts = list(inferred_parts(kernel))
     if not parts:
         return None
-    is_by_answers = any(ORACLE in KINDS[kind].devices for kind in kinds)
-    return {"parts": parts, "would_change": BY_ANSWERS if is_by_answers else BY_DEVICE if kinds else IF_KEPT}
+    would_change = BY_ANSWERS if depends_on_answers(kinds) else BY_DEVICE if kinds else IF_KEPT
+    return {"parts": parts, "would_change": would_change}
+
+
+def depends_on_answers(kinds: Collection[Kind]) -> bool:
+    """Whether one of these errors is a wrong answer, and not what a device saw."""
+    return any(ORACLE in KINDS[kind].devices for kind in kinds)
 
 
 def inferred_parts(kernel: Kernel) -> Iterator[str]:

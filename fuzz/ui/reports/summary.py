@@ -18,23 +18,24 @@ from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.reports.by_bug import FAIL_WORDS
 from kfuzz.ui.reports.claims import claim_notes
 from kfuzz.ui.reports.failure import discovery_text
-from kfuzz.ui.reports.inferred import inferred_claim, inferred_texts
+from kfuzz.ui.reports.inferred import depends_on_answers, inferred_claim, inferred_texts
 from kfuzz.ui.reports.listing import size_text
+from kfuzz.ui.reports.properties import property_lines
 from kfuzz.ui.reports.report import Report
 from kfuzz.ui.reports.silenced import silence_texts, silenced_findings
 
-MOST_BLOCKS, MOST_ALSO, MOST_SIZES = 3, 6, 3
+MOST_BLOCKS, MOST_ALSO, MOST_REMARKS = 3, 6, 4
 STOPS = {"max-cases": "", "max-time": "", "first-finding": "; stopped at the first finding"}
 
 
-def failures(report: Report) -> Iterator[str]:
+def failures(report: Report, verbose: bool = False) -> Iterator[str]:
     """A block for each new bug, errors before warnings; for a kernel with many bugs, only the first few."""
     for kernel in report.kernels:
-        yield from blocks([bug for bug in kernel.bugs if bug.is_error and not bug.is_known])
-        yield from blocks([bug for bug in kernel.bugs if not bug.is_error and not bug.is_known])
+        yield from blocks([bug for bug in kernel.bugs if bug.is_error and not bug.is_known], verbose)
+        yield from blocks([bug for bug in kernel.bugs if not bug.is_error and not bug.is_known], verbose)
 
 
-def blocks(bugs: Sequence[Bug]) -> Iterator[str]:
+def blocks(bugs: Sequence[Bug], verbose: bool = False) -> Iterator[str]:
     """The finding that describes each bug best in full, and its other signs in a line each."""
     for place, bug in enumerate(bugs[:MOST_BLOCKS]):
         lines = [f"  also      {other_sign(one)}" for one in bug.also[:MOST_ALSO]]
@@ -42,7 +43,7 @@ def blocks(bugs: Sequence[Bug]) -> Iterator[str]:
             lines += [f"  also      {more} more, see --json"] if more > 0 else []
         left = bugs[MOST_BLOCKS:] if place == MOST_BLOCKS - 1 else ()
         lines += [f"  beside    {other_sign(other.headline)}" for other in left]
-        yield "\n".join([discovery_text(bug.headline), *lines])
+        yield "\n".join([discovery_text(bug.headline, verbose), *lines])
 
 
 def other_sign(one: Discovery) -> str:
@@ -58,18 +59,54 @@ def troubles(report: Report) -> Iterator[str]:
             yield f"{kernel.kernel.name}: {short if len(report.kernels) > 1 else trouble}"
 
 
-def notes(report: Report) -> Iterator[str]:
-    """What contradicts the kernels' claims or is inferred of them, what is silenced, which arguments are refused."""
+def remarks(report: Report) -> Iterator[str]:
+    """What you may want to act on: a line for the only kernel's sizes, then a few lines for each kernel, or one."""
+    most = MOST_REMARKS if len(report.kernels) == 1 else 1
+    judged = [each for each in report.kernels if each.progress.rows]
+    if lines := list(filter(None, map(largest_line, judged))):
+        several = f"larger sizes that {len(lines)} of {len(judged)} kernels claim were not tried"
+        yield f"{lines[0] if len(report.kernels) == 1 else several} (--verbose says more)"
     for kernel in report.kernels:
-        yield from (f"{kernel.kernel.name}: {note}" for note in claim_notes(kernel.kernel))
-        found = inferred_claim(kernel.kernel, {bug.headline.defect.kind for bug in kernel.news})
-        yield from inferred_texts(kernel.kernel.name, found)
-        yield from (f"{kernel.kernel.name}: {note}" for note in silence_texts(silenced_findings(kernel)))
-        if refusals := sorted(map(unjudged_text, kernel.progress.refusals)):
-            more = f", and {len(refusals) - 1} more, see --json" if len(refusals) > 1 else ""
-            yield f"{kernel.kernel.name}: some arguments are {refusals[0]}{more}"
-        if kernel.progress.size_costs:
-            yield f"{kernel.kernel.name}: {size_costs_text(kernel.progress.size_costs, kernel.progress.trials)}"
+        every = [f"{kernel.kernel.name}: {text}" for text in remarks_on(kernel)]
+        yield from every[:most]
+        if left := len(every) - most if len(every) > most else 0:
+            yield f"{kernel.kernel.name}: {plural(left, 'more remark')}, see --verbose"
+
+
+def remarks_on(kernel: KernelResult) -> Iterator[str]:
+    """What contradicts the claim, what was guessed of it if it matters, what is silenced, and what is refused."""
+    yield from claim_notes(kernel.kernel)
+    if text := guessed_text(kernel):
+        yield text
+    yield from silence_texts(silenced_findings(kernel))
+    if refusals := sorted(map(unjudged_text, kernel.progress.refusals)):
+        more = f", and {len(refusals) - 1} more, see --json" if len(refusals) > 1 else ""
+        yield f"some arguments are {refusals[0]}{more}"
+
+
+def guessed_text(kernel: KernelResult) -> str:
+    """What of a broken kernel's claim kfuzz guessed, and would change the verdict if you mean something else."""
+    kinds = {bug.headline.defect.kind for bug in kernel.news}
+    if not kinds or not inferred_claim(kernel.kernel, kinds):
+        return ""
+    if depends_on_answers(kinds):
+        return "the answers are judged by a claim that kfuzz guessed in part: --verbose has it; write down what differs"
+    sizes = ", ".join(f"{name} {size_text(axis.lo)}..{size_text(axis.hi)}" for name, axis in kernel.kernel.axes.items())
+    words = kernel.news[0].headline.defect.scene.words
+    return f"kfuzz guessed the sizes {sizes}. If your callers never pass {words}, narrow `axes`"
+
+
+def details(report: Report) -> Iterator[str]:
+    """All that was inferred, and the sizes, properties and costs that were tried: what --verbose adds."""
+    yield from untried_sizes(report)
+    yield from property_lines(report.kernels)
+    for kernel in report.kernels:
+        name, progress = kernel.kernel.name, kernel.progress
+        yield from inferred_texts(
+            name, inferred_claim(kernel.kernel, {bug.headline.defect.kind for bug in kernel.news})
+        )
+        if progress.size_costs:
+            yield f"{name}: {size_costs_text(progress.size_costs, progress.trials)}"
 
 
 def size_costs_text(costs: Mapping[str, float], trials: int) -> str:
@@ -136,23 +173,30 @@ def unjudged_text_of_report(report: Report) -> str:
 
 
 def untried_sizes(report: Report) -> Iterator[str]:
-    """Which claimed sizes were not tried; for many kernels, only their number."""
-    judged = [each for each in report.kernels if each.progress.rows]
-    lines = [line for each in judged if (line := sizes_line(each))]
-    if len(lines) <= MOST_SIZES:
-        yield from lines
-    else:
-        yield f"not tried: larger sizes that {len(lines)} of {len(judged)} kernels claim; --json has them by axis"
+    """Which claimed sizes were not tried, a line for each kernel."""
+    yield from filter(None, (sizes_line(each) for each in report.kernels if each.progress.rows))
+
+
+def largest_line(result: KernelResult) -> str:
+    """`not tried: rows beyond 160 of 65535`; empty if the largest sizes of all axes were tried."""
+    own = f"{home_text(result.kernel)}; " if not is_home_tried(result) else ""
+    beyond = sizes_beyond(result)
+    return f"not tried: {own}{', '.join(beyond)}" if beyond else ""
+
+
+def sizes_beyond(result: KernelResult) -> list[str]:
+    """`rows beyond 160 of 65535`, for each axis."""
+    largest = result.progress.largest
+    return [
+        f"{name} beyond {tried} of {size_text(axis.hi)}"
+        for name, axis in result.kernel.axes.items()
+        if (tried := largest.get(name, 0)) < axis.hi
+    ]
 
 
 def sizes_line(result: KernelResult) -> str:
-    """`not tried: rows beyond 160 of 65535`; empty if the largest sizes of all axes were tried."""
-    axes, largest = result.kernel.axes, result.progress.largest
-    beyond = [
-        f"{name} beyond {tried} of {size_text(axis.hi)}"
-        for name, axis in axes.items()
-        if (tried := largest.get(name, 0)) < axis.hi
-    ]
+    """The same with the kernel's name and the sizes near powers of two."""
+    beyond = sizes_beyond(result)
     why = "; ".join(sorted(one.value for one in result.progress.untried))
     more = f"; tried near powers of two: {rungs}" if (rungs := rungs_text(result.progress.rungs)) else ""
     more += f"; some sizes near powers of two were not: {why}" if why else ""

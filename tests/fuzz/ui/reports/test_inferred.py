@@ -48,9 +48,8 @@ def test_fuzz_replay_and_pytest_say_once_what_is_inferred(tmp_path: Path, monkey
     fixed = ("--device", "cpu", "--max-cases", "3", "--seed", "1", "--jobs", "1")
     outputs = ("--json", "run.json", "--html", "run.html")
     line = "mine: inferred, not written: arrays, sizes and call of row_sum, from --op row_sum and the text; "
-    reported = kfuzz(
-        tmp_path, "-m", "kfuzz", "fuzz", "mine.py", "--op", "row_sum", *fixed, *outputs, "--corpus", "kept"
-    )
+    command = ("-m", "kfuzz", "fuzz", "mine.py", "--op", "row_sum", *fixed, "--corpus", "kept")
+    reported = kfuzz(tmp_path, *command, *outputs, "--verbose")
     assert reported.count(line) == 1
     assert "Wrong answers are judged by these" in reported
     (entry,) = json.loads((tmp_path / "run.json").read_text())["kernels"]
@@ -60,8 +59,8 @@ def test_fuzz_replay_and_pytest_say_once_what_is_inferred(tmp_path: Path, monkey
     assert again.count(line) == 1
     (tmp_path / "mine.py").write_text(CLAIMED)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--kfuzz", "--kfuzz-cases", "3", "mine.py")
+    test = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--kfuzz", "--kfuzz-cases", "3", "mine.py")
     monkeypatch.setenv("CI", "true")  # makes pytest show whole messages in its short summary
-    tested = kfuzz(tmp_path, *command)
+    tested = kfuzz(tmp_path, *test)
     assert tested.count("mine: inferred, not written: axes and arrays of row_sum; functions as") == 1
     assert "FAILED mine.py::fuzz - BROKEN  mine: numeric, " in tested
