@@ -1,4 +1,4 @@
-"""How kfuzz was installed here, and so the command that installs it again or with an extra: no package index has it."""
+"""The commands that install a package, and kfuzz from where it was installed here: no package index has it."""
 
 import json
 import shlex
@@ -11,6 +11,11 @@ from kfuzz.common.printable import one_line
 CHECKOUT = Path(__file__).resolve().parents[2]
 ANYWHERE = "path/to/kfuzz"
 """A checkout or a wheel, as in the README: on an index the bare name would be somebody else's package."""
+
+
+def install_package_line(name: str) -> str:
+    """The command that installs a package of the index."""
+    return f"python -m pip install {name}"
 
 
 def install_line(extra: str = "") -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 FOLDER = Path(__file__).parent
+OPTIONAL = ("warning", "traits")
 PARTS = re.compile(r"---\n(?P<front>.*?)\n---\n\n# (?P<title>[^\n]*)\n\n(?P<body>.*)", re.DOTALL)
 
 Kind = str
@@ -17,8 +18,6 @@ Severity = Literal["error", "warning"]
 """How grave a finding is."""
 Reporter = Literal["cpu", "gpu", "callables", "oracle"]
 """What reports a kind: one of the devices, or the oracle, which judges their answers."""
-Settled = Literal["certain", "experiment"]
-"""Whether one sight proves the kind, or runs that differ in one thing decide whether it is a defect."""
 Trait = Literal[
     "ends-context",  # the GPU's context or the process ends with it; it may then be the fault of an earlier job
     "has-no-other-cause",  # nothing else explains it, and a smaller case costs as much as the first
@@ -41,24 +40,26 @@ NAMES_OF_DEVICES: dict[Reporter, str] = {
 
 @dataclass(frozen=True)
 class KindOfFinding:
-    """One kind: its front matter and its page. `severity` is the gravest one with which it is reported."""
+    """One kind: its front matter and its page.
+
+    `severity` is the gravest one with which it is reported; `warning` says when an error is only a warning.
+    """
 
     name: Kind
     severity: Severity
     sentence: str
     devices: tuple[Reporter, ...]
-    settled: Settled
+    warning: str
     traits: frozenset[Trait]
     body: str
 
     @property
     def page(self) -> str:
-        """The page in Markdown, as `kfuzz explain` prints it."""
-        grave = "An error" if self.severity == "error" else "A warning"
-        sure = "One observation is enough." if self.settled == "certain" else "Further runs decide how severe it is."
+        """The page in Markdown."""
+        grave = f"{self.severity}; a warning if {self.warning}" if self.warning else self.severity
         *others, last = (NAMES_OF_DEVICES[device] for device in self.devices)
         reporters = f"{', '.join(others)} and {last}" if others else last
-        return f"# {self.name}\n\n{grave}, reported by {reporters}. {sure}\n\n{self.body}"
+        return f"# {self.name}\n\nSeverity: {grave}. Reported by {reporters}.\n\n{self.body}"
 
 
 def read_kind(path: Path) -> KindOfFinding:
@@ -76,14 +77,14 @@ def read_kind(path: Path) -> KindOfFinding:
     if parts is None or parts["title"] != path.stem:
         raise ValueError(f"{path.name}: expected a front matter between two lines of ---, then '# {path.stem}'")
     values = dict(line.partition(": ")[::2] for line in parts["front"].splitlines())
-    if odd := {*values, "traits"} ^ {"severity", "sentence", "devices", "settled", "traits"}:
+    if odd := {*values, *OPTIONAL} ^ {"severity", "sentence", "devices", *OPTIONAL}:
         raise ValueError(f"{path.name}: unknown or missing in the front matter: {', '.join(sorted(odd))}")
     return KindOfFinding(
         name=path.stem,
         severity=choose(values["severity"], get_args(Severity)),
         sentence=values["sentence"],
         devices=choose_several("devices", get_args(Reporter)),
-        settled=choose(values["settled"], get_args(Settled)),
+        warning=values.get("warning", ""),
         traits=frozenset(choose_several("traits", get_args(Trait))),
         body=parts["body"],
     )

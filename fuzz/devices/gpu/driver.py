@@ -61,7 +61,7 @@ def library() -> ctypes.CDLL:
     try:
         return ctypes.CDLL("libcuda.so.1")
     except OSError as error:
-        raise DeviceError("no NVIDIA driver (libcuda.so.1 is not found): install it") from error
+        raise DeviceError("no NVIDIA driver (libcuda.so.1 is not found): an NVIDIA GPU needs one") from error
 
 
 def call_driver(name: str, *arguments: object) -> None:

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from kfuzz.common.installation import install_package_line
 from kfuzz.devices import DeviceError
 from kfuzz.devices.gpu import driver
 
@@ -92,7 +93,7 @@ def check_installed() -> None:
 
 def _check_pycuda() -> None:
     if importlib.util.find_spec("pycuda") is None:
-        raise DeviceError("pycuda is not installed: pip install pycuda")
+        raise DeviceError(f"pycuda is not installed: {install_package_line('pycuda')}")
 
 
 def check_machine() -> None:

@@ -6,7 +6,6 @@ Every answer comes from the device itself: a device works if a kernel runs on it
 import json
 import platform
 import re
-import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -23,13 +22,14 @@ from kfuzz import oracle
 from kfuzz.campaign.device import NAMES, open_device
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.common.exit_codes import COULD_NOT
-from kfuzz.common.installation import install_line
+from kfuzz.common.installation import install_line, install_package_line
 from kfuzz.devices import Device, DeviceError, Probe, host_compiler
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.devices.python.opening import installed_release
 from kfuzz.devices.vendors import vendor
 from kfuzz.measure.roundings import exp_model
 from kfuzz.oracle.numbers.plural import plural
+from kfuzz.ui.commands.options import console
 
 PYPROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
 SPECIMEN = KERNELS / "softmax" / "three_pass_thread.cu"
@@ -74,14 +74,23 @@ def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
                 click.echo(exp_model.describe_sweep(sweeps[-1]), err=True)
             click.echo(json.dumps(exp_model.as_document(sweeps, provenance(device.name)), indent=2))
         return
-    ask = [python(), *packages(), *tools()]
-    devices = [try_device(name, partial(open_device, name)) for name in ("cpu", "gpu")]
-    for check in (*ask, *devices):
-        mark = "ok" if check.found else "--"
-        click.echo(f"{mark}  {check.name:<18} {check.found or check.missing}")
-    if not any(device.found for device in devices):
+    works = False
+    for check in (python(), *packages(), *tools()):
+        print_check(check)
+    screen = console(to_stderr=True)
+    for one in ("cpu", "gpu"):
+        with screen.status(f"trying the {one} device; the first time it compiles what it needs"):
+            tried = try_device(one, partial(open_device, one))
+        print_check(tried)
+        works |= bool(tried.found)
+    if not works:
         click.echo("no device works on this machine, so kfuzz cannot run any kernel", err=True)
         ctx.exit(COULD_NOT)
+
+
+def print_check(check: Check) -> None:
+    """Print a line: what was found, or what to do."""
+    click.echo(f"{'ok' if check.found else '--'}  {check.name:<18} {check.found or check.missing}")
 
 
 def packages() -> Iterator[Check]:
@@ -91,7 +100,7 @@ def packages() -> Iterator[Check]:
         try:
             yield Check(name, metadata.version(name))
         except metadata.PackageNotFoundError:
-            yield Check(name, "", f"not installed: {sys.executable} -m pip install {name}")
+            yield Check(name, "", f"not installed: {install_package_line(name)}")
     for library in libraries().values():
         if library.extra:
             yield Check(library.name, installed_release(library), f"not installed: {install_line(library.extra)}")

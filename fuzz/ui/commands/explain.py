@@ -1,5 +1,8 @@
 """`kfuzz explain`: what a kind of finding means, with an example and what to do. The text is in fuzz/kinds."""
 
+import re
+import textwrap
+from collections.abc import Iterator
 from difflib import get_close_matches
 
 import click
@@ -7,6 +10,9 @@ import click
 from kfuzz.common.errors import TargetError
 from kfuzz.kinds import KINDS
 from kfuzz.ui.commands.completing import KIND
+from kfuzz.ui.reports.failure import line_width
+
+LINK = re.compile(r"\[([^\]]*)\]\((?:\.\./)*([^)#]*)(?:#[^)]*)?\)")
 
 
 @click.command()
@@ -27,4 +33,26 @@ def explain(kind: str | None) -> None:
         near = get_close_matches(kind, KINDS, 1)
         hint = f"did you mean {near[0]}?" if near else "see kfuzz explain"
         raise TargetError(f"{kind}: not a kind of finding; {hint}")
-    click.echo(KINDS[kind].page, nl=False)
+    click.echo("\n\n".join(plain_parts(KINDS[kind].page, line_width())))
+
+
+def plain_parts(page: str, width: int) -> Iterator[str]:
+    """The paragraphs of a page as plain text: headings without marks, links as the file in kfuzz's repository."""
+    for part in page.strip().split("\n\n"):
+        if part.startswith("#"):
+            title = part.lstrip("# ")
+            yield title.upper() if part.startswith("## ") else title
+        elif part.startswith("    "):
+            yield part
+        else:
+            yield "\n".join(_fill(item, width) for item in re.split(r"\n(?=- )", part))
+
+
+def _fill(text: str, width: int) -> str:
+    said = LINK.sub(_plain_link, " ".join(text.split()))
+    return textwrap.fill(said, width, subsequent_indent="  " if said.startswith("- ") else "", break_on_hyphens=False)
+
+
+def _plain_link(found: re.Match[str]) -> str:
+    words, file = found.groups()
+    return words if "/" not in file else file if words == file else f"{words}, {file}"

@@ -31,8 +31,8 @@ def list_kernels(ctx: click.Context, patterns: tuple[str, ...], as_json: bool, i
 
     PATTERN is an op, a part of a name or a glob; a .cu or .py file or a folder shows your own kernels. Default: all.
 
-    "Last run" is the last search on this machine, by kfuzz fuzz or pytest --kfuzz. kfuzz show KERNEL shows all of one
-    kernel; kfuzz doctor shows which devices work.
+    A narrow terminal shows fewer columns. "Last run" is the last search on this machine, by kfuzz fuzz or
+    pytest --kfuzz. kfuzz show KERNEL shows all of one kernel; kfuzz doctor shows which devices work.
 
     \b
     kfuzz list                             a table
@@ -54,7 +54,8 @@ def list_kernels(ctx: click.Context, patterns: tuple[str, ...], as_json: bool, i
     elif as_json:
         click.echo(json.dumps(listing.as_json(kernels), indent=2))
     else:
-        console().print(listing.as_table(kernels))
+        screen = console()
+        screen.print(listing.as_table(kernels, screen.width))
     for unreadable in errors:
         click.echo(printable(str(unreadable)), err=True)
     if errors or not kernels:

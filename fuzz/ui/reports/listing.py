@@ -18,6 +18,9 @@ from kfuzz.oracle.numbers.plural import plural
 
 BEGINS = "<!-- kernels -->"
 ENDS = "<!-- /kernels -->"
+HEADINGS = ("kernel", "op", "sizes", "tune", "broken on purpose", "last run")
+FIRST_TO_GO = ("tune", "sizes", "last run", "broken on purpose")
+"""The columns that a narrow terminal does without."""
 
 
 def read_folder(folder: Path = KERNELS) -> tuple[tuple[Kernel, ...], tuple[ClaimError, ...]]:
@@ -52,14 +55,25 @@ def as_json(kernels: Sequence[Kernel]) -> list[dict[str, object]]:
     ]
 
 
-def as_table(kernels: Sequence[Kernel]) -> Table:
-    """The list as a table for the terminal."""
-    table = Table("kernel", "op", "sizes", "tune", "broken on purpose", "last run", box=None, pad_edge=False)
-    for kernel in kernels:
-        tune = " ".join(f"{name}={values_text(values)}" for name, values in kernel.tune.items())
-        broken = kernel.broken.kind if kernel.broken else ""
-        table.add_row(kernel.name, kernel.op, axes_text(kernel.axes), tune, broken, run_text(kernel))
+def as_table(kernels: Sequence[Kernel], width: int) -> Table:
+    """The list as a table for the terminal; where a row does not fit into one line, with fewer columns."""
+    rows = [HEADINGS, *map(row_of, kernels)]
+    widths = {heading: max(len(row[place]) for row in rows) + 1 for place, heading in enumerate(HEADINGS)}
+    shown = dict(widths)
+    for heading in FIRST_TO_GO:
+        if sum(shown.values()) > width:
+            del shown[heading]
+    table = Table(*shown, box=None, pad_edge=False)
+    for row in rows[1:]:
+        table.add_row(*(text for heading, text in zip(HEADINGS, row, strict=True) if heading in shown))
     return table
+
+
+def row_of(kernel: Kernel) -> tuple[str, ...]:
+    """What the columns say of a kernel."""
+    tune = " ".join(f"{name}={values_text(values)}" for name, values in kernel.tune.items())
+    broken = kernel.broken.kind if kernel.broken else ""
+    return kernel.name, kernel.op, axes_text(kernel.axes), tune, broken, run_text(kernel)
 
 
 def run_text(kernel: Kernel) -> str:

@@ -288,10 +288,11 @@ function drawTable() {
   data.kernels.forEach((kernel, place) => {
     const row = put(body, "tr", { class: kernel.state.replace(" ", "-"), id: `kernel-${place}` });
     const button = put(put(row, "th", { scope: "row" }), "button", { type: "button", class: "fold", "aria-expanded": "false" }, kernel.name);
-    put(row, "td", { class: kernel.state === "kept" ? "ok" : kernel.state === "broken" ? "bad" : "" }, kernel.state);
-    put(row, "td", {}, kernel.op);
-    put(row, "td", { class: "figure" }, kernel.trials.toLocaleString("en"));
-    put(row, "td", { class: "figure" }, kernel.rows.toLocaleString("en"));
+    const colour = { kept: "ok", broken: "bad" }[kernel.state] || "";
+    put(row, "td", { class: `state ${colour}` }, kernel.state);
+    put(row, "td", { class: "op", title: kernel.op, "data-title": "op" }, kernel.op.split("/").at(-1));
+    put(row, "td", { class: "figure", "data-title": "trials" }, kernel.trials.toLocaleString("en"));
+    put(row, "td", { class: "figure", "data-title": "rows" }, kernel.rows.toLocaleString("en"));
     const links = put(row, "td", { class: "links" });
     for (const finding of findings.filter(one => one.kernel === kernel.name))
       put(links, "a", { href: `#finding-${finding.place}` }, finding.bucket.replace(`${kernel.name}: `, ""));
@@ -324,13 +325,14 @@ function drawKinds() {
     byId("kinds").hidden = false;
     const details = put(byId("kinds"), "details", { class: "kind", id: `kind-${kind}` });
     put(details, "summary", {}, kind);
-    for (const block of page.split(/\n\n+/)) drawBlock(details, block.trim());
+    for (const block of page.split(/\n\n+/)) drawBlock(details, block.trimEnd());
   }
 }
 
 function drawBlock(parent, block) {
   if (!block || block.startsWith("# ")) return;
   if (block.startsWith("```")) put(parent, "pre", {}, block.replace(/^```.*\n?|```$/g, ""));
+  else if (block.startsWith("    ")) put(parent, "pre", {}, block.replace(/^ {4}/gm, ""));
   else if (block.startsWith("#")) put(parent, "h3", {}, block.replace(/^#+ /, ""));
   else if (block.startsWith("- ")) {
     const list = put(parent, "ul");

@@ -1,5 +1,6 @@
 """`kfuzz list`, `kfuzz show`, `kfuzz doctor`: what they print, on which stream, and their exit codes."""
 
+import io
 import json
 import re
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 from known_runtime import make_cache
+from rich.console import Console
 from seldom import one_in
 
 from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
@@ -38,6 +40,14 @@ def test_list_has_a_line_for_every_kernel() -> None:
     lines = result.stdout.splitlines()
     assert lines[0].split()[:3] == ["kernel", "op", "sizes"]
     assert [line.split()[0] for line in lines[1:]] == [name_of(path) for path in kernel_files()]
+
+
+def test_on_a_terminal_of_80_columns_every_kernel_has_one_line() -> None:
+    kernels, _ = listing.read_folder()
+    screen = Console(file=io.StringIO(), width=80)
+    with screen.capture() as shown:
+        screen.print(listing.as_table(kernels, 80))
+    assert [line.split()[0] for line in shown.get().splitlines()] == ["kernel", *(one.name for one in kernels)]
 
 
 @pytest.mark.parametrize(
@@ -285,6 +295,8 @@ def test_doctor_names_what_is_there_and_how_to_get_the_rest(tmp_path: Path, monk
     lines = {line.split()[1]: line for line in result.stdout.splitlines()}
     assert {"python", "numpy", "hypothesis", "pycuda", "c++", "nvcc", "driver", "cpu", "gpu"} <= lines.keys()
     assert lines["numpy"].startswith("ok")
+    spelled = re.findall(r"\S+ -m pip install|\S*\bpip install", result.stdout)
+    assert set(spelled) == {"python -m pip install"}
     assert (result.exit_code == 0) == any(lines[name].startswith("ok") for name in ("cpu", "gpu"))
 
 

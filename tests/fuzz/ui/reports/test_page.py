@@ -212,6 +212,9 @@ def test_every_kind_is_explained_and_an_unknown_one_is_a_proposal() -> None:
     code, said = run("explain")
     assert code == 0
     assert "race" in said
-    assert "## What to do" in run("explain", "race")[1]
+    for kind in KINDS:
+        explained = run("explain", kind)[1]
+        assert "\nWHAT TO DO\n" in explained
+        assert not re.search(r"^#|\]\(|\.\./", explained, re.MULTILINE), kind
     code, said = run("explain", "raze")
     assert (code, "did you mean race?" in said) == (2, True)
