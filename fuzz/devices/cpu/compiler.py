@@ -15,6 +15,7 @@ from typing import Any
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import printable
 from kfuzz.devices import ClaimError, Job, cache, is_host
+from kfuzz.devices.cpu.complaints import complaint_lines
 from kfuzz.devices.cpu.options import HOST_LIBRARIES, LIBRARIES, LINK, Flags, Flavour, split_flags
 from kfuzz.devices.cpu.toolchain import (
     FRONTS,
@@ -29,7 +30,7 @@ from kfuzz.devices.cpu.toolchain import (
     shared_arrays,
     words_after_front,
 )
-from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, build_unit, build_whole_unit, restore_file_names
+from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, build_unit, build_whole_unit
 from kfuzz.devices.host_compiler import environment, find_compiler, identity
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 from kfuzz.devices.torch_headers import suggest_header
@@ -212,9 +213,7 @@ def _complaint(words: str, job: Job, unit: Unit) -> str:
         if not is_host(entry) and re.fullmatch(r"\w+", plain) and plain not in unit.kernels:
             names = ", ".join(unit.kernels) or "none"
             return f"{job.path}: no __global__ function is named {plain}; in this file: {names}"
-    lines = [one for one in restore_file_names(words, unit).splitlines() if one.strip()]
-    start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
-    told = [one + suggest_header(one) for one in lines[start : start + 12]]
+    told = [one + suggest_header(one) for one in complaint_lines(words, unit)]
     return printable(_missing_header(unit) + "\n".join(told))
 
 

@@ -24,6 +24,7 @@ from kfuzz.common.text.cuda_text import blank_non_code, includes
 from kfuzz.common.text.headers import SourceFile, sources
 from kfuzz.devices import ClaimError, UnsupportedError, cache
 from kfuzz.devices.cpu.compiler import UNINITIALISED, Library, dependencies, digest_of, empty_files, run_permissively
+from kfuzz.devices.cpu.complaints import complaint_lines
 from kfuzz.devices.cpu.left_out_keywords import compile_leniently
 from kfuzz.devices.cpu.libraries import find_missing
 from kfuzz.devices.cpu.line_words import LINES_A_FILE
@@ -44,7 +45,7 @@ from kfuzz.devices.cpu.toolchain import (
     words_after_front,
 )
 from kfuzz.devices.cpu.translate import ON_A_GPU, Translation, translate
-from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, header_name, restore_file_names
+from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, header_name
 from kfuzz.devices.host_compiler import environment, find_compiler, identity
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 
@@ -220,9 +221,7 @@ def _attach_notes(made: Path, unit: Unit, unset: list[tuple[int, str]], folder: 
 
 
 def _complaint(words: str, unit: Unit) -> str:
-    lines = [one for one in restore_file_names(words, unit).splitlines() if one.strip()]
-    start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
-    return printable("\n".join(lines[start : start + 12]))
+    return printable("\n".join(complaint_lines(words, unit)))
 
 
 def _compile_c(path: Path, flags: Sequence[str]) -> ObjectFile:

@@ -144,6 +144,17 @@ def test_an_error_has_the_compilers_own_words_and_the_line_of_the_file(folder: P
     assert str(folder) not in str(error.value)
 
 
+def test_an_error_shows_none_of_kfuzz_own_headers_and_macros(folder: Path) -> None:
+    text = "__global__ void k(float *y, const float *x) { __shared__ float t[4]; atomicAdd(y, t); y[0] = z; }"
+    with CpuDevice() as device, pytest.raises(ClaimError) as error:
+        device.run(doubling(text), Probe())
+    first, *others, last = str(error.value).splitlines()
+    assert "no matching function for call to 'atomicAdd(float*&, float [4])'" in first
+    assert "  candidate: 'float atomicAdd(float*, float)'" in others
+    assert "'z' was not declared" in last
+    assert "cuda_on_cpu" not in str(error.value).lower()
+
+
 def test_without_a_compiler_the_message_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("CXX", raising=False)

@@ -1,0 +1,32 @@
+"""What a compiler complained of, in the words of the author's files: without kfuzz's own headers and macros."""
+
+import re
+from collections.abc import Iterator
+
+from kfuzz.devices.cpu.toolchain import HOME
+from kfuzz.devices.cpu.unit import KERNEL_NAME, Unit, restore_file_names
+
+MOST_LINES = 12
+BEGINS = re.compile(r"^(?:In file included from |\s+from |\S+?:(?:\d+:)?(?:\d+:)? )")
+"""The first line of a statement; what follows it quotes code."""
+OF_TEMPLATES = re.compile(rf"^\S*{re.escape(KERNEL_NAME)}: In |: (?:recursively )?required (?:from|by) (?!here)")
+CANDIDATE = re.compile(r"^\S+ note: (candidate: .*)")
+
+
+def complaint_lines(words: str, unit: Unit) -> list[str]:
+    """The lines from the first error on, a few: each error, what it points to, and no step through kfuzz's headers."""
+    lines = [one for one in restore_file_names(words, unit).splitlines() if one.strip()]
+    start = next((row for row, line in enumerate(lines) if "error:" in line), 0)
+    return list(_without_own(lines[start:]))[:MOST_LINES]
+
+
+def _without_own(lines: list[str]) -> Iterator[str]:
+    """An error in a header of kfuzz stays: it is what the author sees of a mistake in a call."""
+    is_own = False
+    for line in lines:
+        if BEGINS.match(line):
+            is_own = (str(HOME) in line and "error:" not in line) or bool(OF_TEMPLATES.search(line))
+            if is_own and (candidate := CANDIDATE.match(line)):
+                yield f"  {candidate[1]}"
+        if not is_own:
+            yield line
