@@ -109,6 +109,8 @@ class TrialEnd:
     """The kind of defect that ended the process."""
     looks: Mapping[str, bool] = field(default_factory=dict)
     """Whether each property that the trial shows holds in it."""
+    unjudged_rows: int = 0
+    ulps: float | None = None
     size_seconds: tuple[float, float] | None = None
     """If it has the sizes of an earlier trial: what new sizes cost in its process so far, and known ones."""
 
@@ -385,6 +387,8 @@ def _trial_end(one: _QueuedTrial, kernel: Kernel, trial: Trial, known: Experienc
         ),
         fatal=fatal,
         looks={one.name: one.is_held for one in trial.looks},
+        unjudged_rows=trial.unjudged_rows,
+        ulps=trial.ulps,
         size_seconds=(costs.new_seconds, costs.known_seconds) if costs else None,
     )
 

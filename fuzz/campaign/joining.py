@@ -5,10 +5,11 @@ Knows results; never how they were computed.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import TypeVar
 
 from kfuzz.campaign.result import KernelResult, Result, StopReason
-from kfuzz.campaign.state import Discovery, Progress
+from kfuzz.campaign.state import Discovery, Progress, larger
 
 Amount = TypeVar("Amount", int, float)
 STOPS: tuple[StopReason, ...] = ("interrupted", "first-finding", "max-time", "max-cases", "no kernel can go on")
@@ -36,7 +37,9 @@ def _join_progress(every: Sequence[Progress], names: Sequence[str]) -> Progress:
         trials=sum(one.trials for one in every),
         rows=sum(one.rows for one in every),
         elements=sum(one.elements for one in every),
+        unjudged_rows=sum(one.unjudged_rows for one in every),
         worst_ratio=max(one.worst_ratio for one in every),
+        worst_ulps=reduce(larger, (one.worst_ulps for one in every)),
         ratios=[sum(counts) for counts in zip(*(one.ratios for one in every), strict=True)],
         error="; ".join(f"on the {name}: {one.error}" for name, one in lanes if one.error),
         retired="; ".join(f"on the {name}: {one.retired}" for name, one in stops),

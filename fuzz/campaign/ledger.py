@@ -14,7 +14,7 @@ from kfuzz.campaign.events import Found, GaveUp, Listen, Tried
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult, StopReason
 from kfuzz.campaign.schedule import AGAIN, BLOCKS, Block, quotas, rounds
-from kfuzz.campaign.state import RATIO_STEPS, Discovery, Progress, read_state, write_state
+from kfuzz.campaign.state import RATIO_STEPS, Discovery, Progress, larger, read_state, write_state
 from kfuzz.campaign.trials.defect import Defect
 from kfuzz.campaign.trials.unjudged import unjudged_text
 from kfuzz.cases import corpus
@@ -52,6 +52,8 @@ def _add_trial(progress: Progress, trial: TrialEnd) -> None:
         progress.fatal.append((trial.number, trial.fatal))
     progress.rows += trial.rows
     progress.elements += trial.elements
+    progress.unjudged_rows += trial.unjudged_rows
+    progress.worst_ulps = larger(progress.worst_ulps, trial.ulps)
     for name, size in trial.axes.items():
         progress.smallest[name] = min(size, progress.smallest.get(name, size))
         progress.largest[name] = max(size, progress.largest.get(name, 0))

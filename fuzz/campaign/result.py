@@ -98,6 +98,11 @@ class Result:
         return sum(result.progress.rows for result in self.kernels)
 
     @property
+    def unjudged_rows(self) -> int:
+        """How many of the rows were not judged, or not wholly."""
+        return sum(result.progress.unjudged_rows for result in self.kernels)
+
+    @property
     def news(self) -> tuple[Bug, ...]:
         """The errors that no baseline knows."""
         return tuple(one for result in self.kernels for one in result.news)

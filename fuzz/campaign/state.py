@@ -68,11 +68,18 @@ class Discovery:
         return replace(self, is_known=is_known)
 
 
+def larger(one: float | None, other: float | None) -> float | None:
+    """The larger of two figures that may be unknown."""
+    return max((figure for figure in (one, other) if figure is not None), default=None)
+
+
 @dataclass
 class Progress:
     """The progress of one kernel.
 
-    `next` is the number of its next trial; `retired` says why there is none. `error`: its claim or source is at
+    `next` is the number of its next trial; `retired` says why there is none. `rows` were compared, and `unjudged_rows`
+    of them not judged, or not wholly. `worst_ulps`: the largest error of a kept answer, in units in the last place of
+    the largest number of its row; None if it is not known. `error`: its claim or source is at
     fault. `reasons`: what was not judged, and why, in words. `refusals`: how host functions refused their arguments.
     `untried`: why cases of vast arrays were not run. `rungs`: the sizes near powers of two
     that were tried (cases/plans/vast.py). `silences`: for `nan` and `pos_inf`, if the claim
@@ -89,7 +96,9 @@ class Progress:
     trials: int = 0
     rows: int = 0
     elements: int = 0
+    unjudged_rows: int = 0
     worst_ratio: float = 0.0
+    worst_ulps: float | None = None
     ratios: list[int] = field(default_factory=lambda: [0] * RATIO_STEPS)
     error: str = ""
     retired: str = ""
@@ -216,7 +225,13 @@ def _decode(reader: Reader, kernel: Kernel, value: object) -> Progress:
     if table.get("sha256") != _hash(kernel):
         return Progress()
     try:
-        table = {"looks": {}, "size_costs": {}, **table}  # earlier states have none
+        table = {
+            "looks": {},
+            "size_costs": {},
+            "unjudged_rows": 0,
+            "worst_ulps": None,
+            **table,
+        }  # earlier states have none
         result = Progress(**{item.name: table[item.name] for item in fields(Progress)})  # type: ignore[arg-type]  # JSON
         result.reasons = set(result.reasons)
         result.refusals = {

@@ -224,7 +224,7 @@ class Question:
         notes = {reason: count for band in self.bands if within is None for reason, count in band.notes.items()}
         reasons += tuple(replace(reason, count=count) for reason, count in notes.items())
         if any_of(open_) and not notes:
-            reasons += (Reason(Why.ANYTHING, int(open_.sum())),)
+            reasons += self._reasons_of_open(open_, parts)
         only_nan = lo > hi
         with np.errstate(invalid="ignore"):
             if any_of(is_nan := np.isnan(want)):
@@ -240,6 +240,19 @@ class Question:
             want, lo, hi, judged, none, none, lambda index, bits: self.exact(name, index, bits), joint, reasons,
             may_be_nan=nan & ~only_nan, within=within,
         )  # fmt: skip
+
+    def _reasons_of_open(self, open_: Mask, parts: list[tuple[Reals, Reals, Reals]]) -> tuple[Reason, ...]:
+        """Why any value may be right of these elements: a variance of some form cancels, or another rule."""
+        cancelled, others = np.zeros_like(open_), np.zeros_like(open_)
+        for form, (lo, hi, nan) in zip(self.forms, parts, strict=False):
+            is_open = (np.isnan(lo) | np.isnan(hi) | ((lo == -np.inf) & (hi == np.inf) & nan)).astype(np.bool_)
+            if form in self.op.fragile_forms:
+                cancelled |= is_open
+            else:
+                others |= is_open
+        cancelled &= open_ & ~others
+        counts = {Why.CANCELS: int(cancelled.sum()), Why.ANYTHING: int((open_ & ~cancelled).sum())}
+        return tuple(Reason(why, count) for why, count in counts.items() if count)
 
     def _want(self, name: str) -> Doubles:
         N = Exact(self.sizes, self.forms[0], index=Places(self.sizes), formats=self.stored, answers=self.written)

@@ -12,6 +12,7 @@ from kfuzz.oracle.bounds.question import enclose
 from kfuzz.oracle.bounds.rearranged import loosest_ends, names_a_way
 from kfuzz.oracle.diagnosis.formulas import diagnose
 from kfuzz.oracle.diagnosis.pattern import extent, pattern
+from kfuzz.oracle.judging.figures import count_unjudged_rows, error_in_ulps, most_ulps
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.judging.slices import GRAVEST, MOST_SHOWN, Part, join_tiers, join_verdicts, split_rows
 from kfuzz.oracle.numbers.elements import BY_DTYPE, store, values
@@ -143,7 +144,11 @@ def _combine(verdicts: list[Verdict]) -> Verdict:
     if len(verdicts) == 1 and reasons == first.reasons:
         return first
     ratio, judged = max(v.ratio for v in verdicts), sum(v.judged for v in verdicts)
-    return replace(first, ratio=ratio, judged=judged, reasons=reasons, tier=join_tiers(first, verdicts))
+    rows = verdicts[0].rows
+    return replace(
+        first, ratio=ratio, judged=judged, reasons=reasons, tier=join_tiers(first, verdicts), rows=rows,
+        unjudged_rows=max(v.unjudged_rows for v in verdicts if v.rows == rows), ulps=most_ulps(verdicts),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -192,7 +197,11 @@ def _look(
         else np.max(comparison.ratio, where=counts, initial=0.0)  # ten times as slow
     )
     tier: Tier = "arb" if any_of(comparison.doubtful) else "float64"
-    base = Verdict("kept" if judged or not got.size else "not judged", ratio, judged, enclosure.reasons, tier=tier)
+    base = Verdict(
+        "kept" if judged or not got.size else "not judged", ratio, judged, enclosure.reasons, tier=tier,
+        rows=len(got) if got.ndim else 1, unjudged_rows=count_unjudged_rows(enclosure.judged),
+        ulps=error_in_ulps(got, enclosure, BY_DTYPE.get(answer.dtype)),
+    )  # fmt: skip
     worst = worst_element(got, enclosure, comparison)
     wrong, together = comparison.broken, ""
     if worst is None and enclosure.joint is not None:

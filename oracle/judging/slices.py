@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.oracle.diagnosis.pattern import MOST_ROWS
+from kfuzz.oracle.judging.figures import most_ulps
 from kfuzz.oracle.numbers.elements import F32, F64, OF_DTYPE, values
 from kfuzz.oracle.numbers.enclosure import Floats
 from kfuzz.oracle.numbers.masks import all_of, any_of
@@ -87,6 +88,9 @@ def join_verdicts(parts: Sequence[Part], answer: Floats) -> Verdict:
         judged=sum(verdict.judged for verdict in verdicts),
         reasons=_add_reasons(verdicts),
         tier=join_tiers(worst, verdicts),
+        rows=sum(verdict.rows for verdict in verdicts),
+        unjudged_rows=sum(verdict.unjudged_rows for verdict in verdicts),
+        ulps=most_ulps(verdicts),
         worst=place,
         picture=worst.picture and _whole_picture(worst.picture, parts, answer),
         extent=worst.extent and _whole_extent(worst.extent, parts, answer),

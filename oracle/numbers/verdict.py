@@ -60,6 +60,7 @@ class Why(Enum):
     NEG_INF = "rows with -inf: a gradient may multiply it by 0, or leave it out"
     NO_RULE = "elements of rows with infinities, of which no rule speaks"
     ANYTHING = "elements of which any value may be right"
+    CANCELS = "elements of rows whose mean is large against their spread: E[x^2] - mean^2 may be anything there"
     SUM_OVERFLOWS = "sums may overflow"
     ORDER_DECIDES = "sums whose overflow the order decides"
     SUM_UNDERFLOWS = "rows whose sum may underflow to 0"
@@ -190,6 +191,13 @@ class Verdict:
     """It is outside, and no rearrangement of the op's formula gives it, whatever form the claim names."""
     is_joint: bool = False
     """Each element lies in its own interval, but no right computation gives all of them together."""
+    rows: int = 0
+    """The rows of the answer; its elements if it has no rows."""
+    unjudged_rows: int = 0
+    """The rows of which an element was not judged."""
+    ulps: float | None = None
+    """The largest error against the exact answer among the judged finite elements, in units in the last place; None of
+    integers, grids and float64, whose exact answer float64 does not give."""
 
     def __bool__(self) -> bool:
         raise TypeError(

@@ -115,6 +115,11 @@ class Op:
         """All forms; "" is the usual one of an op that names none."""
         return (*(self.forms or ("",)), *self.seldom)
 
+    @property
+    def fragile_forms(self) -> tuple[str, ...]:
+        """The forms with a variance by E[x^2] - mean^2, of which no digit may be right."""
+        return tuple(form for form in self.every_form if form.startswith("moments"))
+
     def forms_of(self, claimed: str | None) -> tuple[str, ...]:
         """The forms that a claim may mean; an op without forms has one form, without a name."""
         if claimed == "any":

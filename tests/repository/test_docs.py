@@ -225,7 +225,7 @@ def output_of(command: str, folder: Path) -> str:
     [
         ("BROKEN  a\n...\n1 broken\n", "BROKEN  a\n  case x\n1 broken\n", True),
         ("...\nkept in 2.5 s\n", "first\nkept in 17.1 s\n", True),
-        ("nothing is broken: 30 trials, ...\n", "nothing is broken: 30 trials, 7 rows\n", True),
+        ("nothing found: 30 trials, ...\n", "nothing found: 30 trials, 7 rows\n", True),
         ("BROKEN  a\n...\n1 broken\n", "BROKEN  b\n  case x\n1 broken\n", False),
         ("BROKEN  a\n", "BROKEN  a\nmore\n", False),
         ("1 kept\n", "2 kept\n", False),

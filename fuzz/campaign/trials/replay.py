@@ -4,13 +4,14 @@ Knows cases, kernels and trials; it does not know how a case is stored or shown.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Literal
 
 from kfuzz.campaign.trials.defect import Defect
 from kfuzz.campaign.trials.locating import locate
 from kfuzz.campaign.trials.trial import Trial, ignore_progress, run_trial, unfit
+from kfuzz.campaign.trials.unjudged import Unjudged, without_numbers
 from kfuzz.cases.case import Origin, Record
 from kfuzz.cases.plans.choose import seed_of
 from kfuzz.claims.kernel import Kernel
@@ -32,7 +33,8 @@ class Replay:
     was kept, and no error. `flaky`: `broken_runs` of `runs` trials were broken, which differ only in schedule, poison
     and alignment. `skipped`: the device lacks something that the kernel uses. `cannot run`: the claim or the source is
     at fault. `reason` says why a case is not claimed, or not run. `notes`: what the broken trials showed beside their
-    defects, such as printed text.
+    defects, such as printed text. `rows` and `unjudged_rows`, as in a Trial, are those of the launch that left most of
+    them out; `reasons` say why.
     """
 
     kernel: str
@@ -43,6 +45,9 @@ class Replay:
     tune: Mapping[str, int]
     reason: str = ""
     notes: tuple[str, ...] = ()
+    rows: int = 0
+    unjudged_rows: int = 0
+    reasons: tuple[Unjudged, ...] = ()
 
 
 def replay(
@@ -71,21 +76,23 @@ def _replay_launches(
     mine = record.origin is not None and record.origin.kernel == kernel.name
     warning = record.origin.bucket if mine and record.origin and record.origin.severity == "warning" else ""
     worst = Replay(kernel.name, "kept", 0, 0, (), {})
-    total = 0
+    every: list[Trial] = []
     for tune, probes in launches_to_try(record, kernel, tries, timeout):
         trials: list[Trial] = []
         for probe in probes:
             trials.append(run_trial(kernel, record.case, tune, device, probe, tell))
             if hangs := any(defect.kind == "hang" for defect in trials[-1].defects):
                 break  # one time-out is enough
-        total += len(trials)
+        every += trials
         found = _summarize(kernel, tune, trials, device, warning)
         worst = max(worst, found, key=lambda one: ORDER.index(one.status))
         if hangs:
             break
     if worst.status == "kept":
-        return Replay(kernel.name, "fixed" if mine else "kept", total, 0, (), worst.tune)
-    return worst
+        worst = replace(worst, status="fixed" if mine else "kept", runs=len(every))
+    least = max(every, key=lambda one: one.unjudged_rows)
+    reasons = tuple(map(without_numbers, least.reasons)) if least.unjudged_rows else ()
+    return replace(worst, rows=least.rows, unjudged_rows=least.unjudged_rows, reasons=reasons)
 
 
 def _summarize(

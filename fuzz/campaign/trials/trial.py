@@ -30,6 +30,7 @@ from kfuzz.devices import Buffer, Decoy, Device, Job, Outcome, Probe, Refusal, R
 from kfuzz.devices.memory.vast import is_vast
 from kfuzz.devices.python.probes import decoy_of
 from kfuzz.oracle import judge
+from kfuzz.oracle.judging.figures import most_ulps
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.judging.judge import is_kept
 from kfuzz.oracle.numbers.verdict import Reason, SpecialRow, Verdict, Why
@@ -45,9 +46,11 @@ Outputs = Mapping[str, NDArray[np.generic]]
 class Trial:
     """The result of a trial.
 
-    `axes` are the kernel's own. `rows` and `elements` were judged; `reasons` say what was not. `silences`: for each
-    special value in the case that the claim does not mention (`nan`, `pos_inf`), the words with which the kernel would
-    have been kept. `seconds` maps device and oracle to their time. `ended`: the trial ended the process that ran it.
+    `axes` are the kernel's own. `rows` were compared, and `unjudged_rows` of them not judged, or not wholly; `elements`
+    were judged; `reasons` say what was not. `ulps`: the largest error of a kept answer, as in a Verdict. `silences`:
+    for each special value in the case that the claim does not mention (`nan`, `pos_inf`), the words with which the
+    kernel would have been kept. `seconds` maps device and oracle to their time. `ended`: the trial ended the process
+    that ran it.
     """
 
     kernel: str
@@ -68,6 +71,8 @@ class Trial:
     untried: Untried | None = None
     looks: tuple[Look, ...] = ()
     """What it says of the properties that users rely on."""
+    unjudged_rows: int = 0
+    ulps: float | None = None
 
     def __repr__(self) -> str:
         found = ", ".join(map(repr, self.defects)) or (f"kept, {self.rows} rows" if self.rows else "not judged")
@@ -229,6 +234,8 @@ def judge_outcome(
         )
         defects = defects_of(kernel, case, scene, outcome, verdicts)
     ended = time.perf_counter()
+    rows = (len(verdicts[0][0].rows) or _rows(kernel, case)) if verdicts else 0
+    kept = [verdict for _, verdict in verdicts if verdict.status == "kept"]
     return Trial(
         kernel=kernel.name,
         case=case,
@@ -237,8 +244,10 @@ def judge_outcome(
         device=device,
         probe=probe,
         defects=defects,
-        ratio=max((verdict.ratio for _, verdict in verdicts if verdict.status == "kept"), default=0.0),
-        rows=(len(verdicts[0][0].rows) or _rows(kernel, case)) if verdicts else 0,
+        ratio=max((verdict.ratio for verdict in kept), default=0.0),
+        rows=rows,
+        unjudged_rows=_unjudged_rows(rows, verdicts[0][1]) if verdicts else 0,
+        ulps=most_ulps(kept),
         elements=sum(verdict.judged for _, verdict in verdicts[:1]),
         reasons=(*(_reasons_of_vast(outcome, bool(verdicts)) if asked.job.vast else ()), *reasons, *refusals),
         silences=_silences(kernel, bound, answers[0][1], reasons) if reasons and given else {},
@@ -325,6 +334,11 @@ def _rows(kernel: Kernel, case: Case) -> int:
     """How many independent answers an output has: its rows, or its elements if it has no rows."""
     names = next(iter(kernel.roles.outputs.values()))
     return case.axes.get(names[0], 1) if names else 1
+
+
+def _unjudged_rows(rows: int, verdict: Verdict) -> int:
+    """How many of the kernel's rows were not judged; the op's own may be others, of which each is a part of one."""
+    return -(-rows * verdict.unjudged_rows // max(1, verdict.rows))
 
 
 def _silences(kernel: Kernel, bound: Bound, got: Outputs, reasons: Iterable[Reason]) -> dict[str, tuple[str, ...]]:

@@ -15,6 +15,7 @@ from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import printable
 from kfuzz.measure.roundings.slack import describe_slack, slack_of
 from kfuzz.ui.reports import report, summary
+from kfuzz.ui.reports.accuracy import accuracy_lines
 from kfuzz.ui.reports.phases import show_phases
 
 MOST_ADVICE = 4
@@ -27,7 +28,11 @@ def print_report(found: report.Report, screen: Console, is_first_look: bool, ver
         screen.print("", text, sep="\n", markup=False, highlight=False, soft_wrap=True)
     screen.print()
     screen.print(summary.table(found))
-    for line in (*summary.remarks(found), *(summary.details(found) if verbose else ())):
+    for line in (
+        *accuracy_lines(found.kernels),
+        *summary.remarks(found),
+        *(summary.details(found) if verbose else ()),
+    ):
         print_line(line, screen)
     for trouble in summary.troubles(found):
         click.echo(printable(trouble), err=True)

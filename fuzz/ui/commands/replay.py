@@ -16,6 +16,7 @@ from rich.markup import escape
 from kfuzz.campaign.device import open_device
 from kfuzz.campaign.trials.replay import Replay
 from kfuzz.campaign.trials.replay import replay as replay_record
+from kfuzz.campaign.trials.unjudged import unjudged_text
 from kfuzz.cases import case_line, corpus
 from kfuzz.cases.case import Record
 from kfuzz.claims.kernel import Kernel
@@ -36,6 +37,7 @@ from kfuzz.ui.commands.options import (
     print_faults,
     unclaimed_options,
 )
+from kfuzz.ui.reports.accuracy import describe_unjudged
 from kfuzz.ui.reports.failure import replay_texts
 from kfuzz.ui.reports.inferred import inferred_claim, inferred_texts
 from kfuzz.ui.targets.project import kernels_below, kernels_for, kernels_of_op
@@ -169,6 +171,7 @@ def replay_with_progress(
 
 
 def status_line(one: Replay, path: Path) -> str:
-    """Status, case and kernel."""
+    """Status, case and kernel, and why rows were not judged."""
     status = f"flaky ({one.broken_runs} of {one.runs})" if one.status == "flaky" else one.status
-    return f"{status:<15} {shown_path(path)}  {one.kernel}{f'  ({one.reason})' if one.reason else ''}"
+    why = one.reason or describe_unjudged(one.rows, one.unjudged_rows, list(map(unjudged_text, one.reasons)))
+    return f"{status:<15} {shown_path(path)}  {one.kernel}{f'  ({why})' if why else ''}"

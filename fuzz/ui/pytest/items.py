@@ -20,6 +20,7 @@ from kfuzz.campaign.options import Options
 from kfuzz.campaign.schedule import attempt_of, is_check
 from kfuzz.campaign.trials.replay import replay
 from kfuzz.campaign.trials.trial import unfit
+from kfuzz.campaign.trials.unjudged import unjudged_text
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Record
 from kfuzz.cases.errors import CaseError
@@ -30,6 +31,8 @@ from kfuzz.devices.vendors import vendor
 from kfuzz.kinds import Kind, Severity, fails_run
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.options import parse_duration
+from kfuzz.ui.pytest.plugin import SUMMARY_LINE
+from kfuzz.ui.reports.accuracy import accuracy_lines, describe_unjudged
 from kfuzz.ui.reports.failure import replay_texts
 from kfuzz.ui.reports.inferred import inferred_claim, inferred_texts
 from kfuzz.ui.reports.report import Report
@@ -105,6 +108,9 @@ class CaseItem(Item):
     def runtest(self) -> None:
         """Run the case again."""
         result = replay(self.record, self.kernel, device_of(self.config))
+        reasons = list(map(unjudged_text, result.reasons))
+        if left := describe_unjudged(result.rows, result.unjudged_rows, reasons):
+            self.user_properties.append((SUMMARY_LINE, f"{self.kernel.name}: {self.path.name}: {left}"))
         if result.status == "skipped":
             pytest.skip(result.reason)
         if result.status == "cannot run":
@@ -203,6 +209,7 @@ class FuzzItem(Item):
             raise KeyboardInterrupt
         progress = result.kernels[0].progress
         self.user_properties += [("kfuzz_trials", progress.trials), ("kfuzz_seed", options.seed)]
+        self.user_properties += [(SUMMARY_LINE, line) for line in accuracy_lines(result.kernels)]
         report = Report(result, ("pytest", "--kfuzz"), device, started, fail_on=options.fail_on)
         if report.failing:
             found = failures(report)

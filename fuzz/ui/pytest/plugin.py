@@ -24,6 +24,8 @@ CLAIM = re.compile(rb"^[ \t]*(?://|/\*+|\*|#)?[ \t]*///[ \t]*kernel[ \t]*(?:\*/)
 CODE = re.compile(rb"^(?:async |def |class |import |from |@|if |try:|with |[\w.]+\s*[=(\[])", re.MULTILINE)
 """The same as CODE of claims/language/python.py: a claim in a Python file comes before the code."""
 MOST_BYTES = 16 << 20
+SUMMARY_LINE = "kfuzz_summary"
+"""The property of an item whose value is a line of pytest's summary; reports of xdist's workers have it, too."""
 WINDOW = 4096
 """Bytes at either end of a JSON file that may hold its schema: kfuzz writes it first; it is last if keys are sorted."""
 
@@ -105,6 +107,20 @@ def kfuzz_check(request: pytest.FixtureRequest) -> Callable[..., object]:
     """`kfuzz.testing.check` on the device of --kfuzz-device: call it with a kernel and an attempt."""
     check = importlib.import_module("kfuzz.testing").check
     return functools.partial(check, device=request.config.getoption("--kfuzz-device"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what of the answers was not judged, and how far the others were from the exact ones."""
+    every = (
+        one for reports in terminalreporter.stats.values() for one in reports if isinstance(one, pytest.TestReport)
+    )
+    lines = [
+        value for one in every if one.when == "call" for name, value in one.user_properties if name == SUMMARY_LINE
+    ]
+    if lines:
+        terminalreporter.section("kfuzz")
+        for line in lines:
+            terminalreporter.write_line(str(line))
 
 
 def is_case(path: Path) -> bool:

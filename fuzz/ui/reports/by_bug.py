@@ -43,7 +43,7 @@ def verdict(kernels: Sequence[KernelEntry]) -> str:
         return f"{len(broken)} of {plural(len(kernels), 'kernel')} broken"
     if not any(kernel["rows"] for kernel in kernels):
         return "nothing was tested"
-    return "nothing new is broken" if any(kernel["findings"] for kernel in kernels) else "nothing is broken"
+    return "nothing new is broken" if any(kernel["findings"] for kernel in kernels) else "nothing found"
 
 
 def fingerprint(finding: FindingEntry) -> str:

@@ -5,13 +5,14 @@ The result is the report that one undivided campaign would have written. Knows r
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from itertools import groupby
 from typing import TypeVar
 
 from kfuzz.campaign.bugs import faintness, group_by_cause, report_order
 from kfuzz.campaign.explain import CONFIRMED, HIDDEN
 from kfuzz.campaign.result import FEW_TRIALS
+from kfuzz.campaign.state import larger
 from kfuzz.campaign.trials.defect import occurs_for_finite
 from kfuzz.cases.errors import CaseError
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
@@ -103,7 +104,9 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
         "sizes": {name: _size([one["sizes"][name] for one in same]) for name in same[0]["sizes"]},
         "tried": _tried(each for one in same for each in one["tried"]),
         "rungs": sorted({rung for one in same for rung in one["rungs"]}),
+        "unjudged_rows": sum(one["unjudged_rows"] for one in same),
         "worst_ratio": max(one["worst_ratio"] for one in same),
+        "worst_ulps": reduce(larger, (one["worst_ulps"] for one in same)),
         "ratios": [sum(counts) for counts in zip(*(one["ratios"] for one in same), strict=True)],
         "error": first(lambda one: one["error"]),
         "stopped": first(lambda one: one["stopped"]),

@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from kfuzz.campaign.trials.defect import plain_bucket
 from kfuzz.kinds import KINDS
 from kfuzz.oracle.numbers.plural import plural
+from kfuzz.ui.reports.accuracy import describe_error, describe_unjudged, judged_share
 from kfuzz.ui.reports.by_bug import by_bug, errors_of, verdict
 from kfuzz.ui.reports.document import Document, FindingEntry, Json, KernelEntry, SmallAnswer
 from kfuzz.ui.reports.inferred import inferred_texts
@@ -55,9 +56,10 @@ def _content(runs: Sequence[Document]) -> Json:
 
 
 def _facts(run: Document) -> str:
+    left = sum(kernel["unjudged_rows"] for kernel in run["kernels"])
     return (
         f"{plural(run['trials'], 'trial')} of {plural(len(run['kernels']), 'kernel')}, "
-        f"{plural(run['rows'], 'row')} judged, "
+        f"{plural(run['rows'], 'row')}{judged_share(run['rows'], left)}, "
         f"{run['seconds']:.1f} s on the {run['device']}, seed {run['seed']}, {run['started']}"
     )
 
@@ -76,7 +78,12 @@ def voids(run: Document) -> Iterator[str]:
             yield f"{name}: {kernel['unjudged']}"
         if kernel["stopped"] and not kernel["error"]:
             yield f"{name} was not tried to the end: {kernel['stopped']}"
-        yield from (f"{name}, not judged: {reason}" for reason in kernel["not_judged"])
+        if kernel["unjudged_rows"]:
+            reasons = kernel["not_judged"]
+            left = describe_unjudged(kernel["rows"], kernel["unjudged_rows"], reasons, len(reasons))
+            yield f"{name}: {left}"
+        else:
+            yield from (f"{name}, not judged: {reason}" for reason in kernel["not_judged"])
         yield from (f"{name}: {note}" for note in kernel["notes"])
         yield from inferred_texts(name, kernel["inferred"])
         yield from (f"{name}: {note}" for note in silence_texts(kernel["silenced"]))
@@ -160,8 +167,13 @@ def _card(kernel: KernelEntry) -> Json:
         "firsts": [[bug[0]["first_trial"], bug[0]["bucket"]] for bug in by_bug(kernel)],
         "trials": kernel["trials"],
         "seconds": list(kernel["seconds"].items()),
-        "notes": list(filter(None, [kernel["error"], kernel["stopped"]])),
+        "notes": list(filter(None, [kernel["error"], kernel["stopped"], _accuracy(kernel)])),
     }
+
+
+def _accuracy(kernel: KernelEntry) -> str:
+    """The worst error of what was judged; empty if nothing was."""
+    return describe_error(kernel["rows"] - kernel["unjudged_rows"], kernel["worst_ulps"], kernel["worst_ratio"])
 
 
 def _maps(kernel: KernelEntry) -> Iterator[Json]:

@@ -93,7 +93,7 @@ def verdict(report: ProgramReport) -> str:
     """The verdict in one line."""
     errors = [bug for bug in report.bugs if bug.is_error]
     warnings = len(report.bugs) - len(errors)
-    said = f"broken in {plural(len(errors), 'way')}" if errors else "nothing is broken"
+    said = f"broken in {plural(len(errors), 'way')}" if errors else "nothing found"
     if not errors and not report.finished:
         said = "nothing was tested"
     elif not errors and not report.launches:
@@ -142,7 +142,9 @@ def document(report: ProgramReport) -> Document:
         "sizes": {},
         "tried": [],
         "rungs": [],
+        "unjudged_rows": 0,
         "worst_ratio": 0.0,
+        "worst_ulps": None,
         "ratios": [0] * RATIO_STEPS,
         "error": "",
         "stopped": "",

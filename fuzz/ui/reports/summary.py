@@ -15,6 +15,7 @@ from kfuzz.campaign.trials.unjudged import unjudged_text
 from kfuzz.claims.kernel import Kernel
 from kfuzz.common.printable import shown_path
 from kfuzz.oracle.numbers.plural import plural
+from kfuzz.ui.reports.accuracy import judged_share
 from kfuzz.ui.reports.by_bug import FAIL_WORDS
 from kfuzz.ui.reports.claims import claim_notes
 from kfuzz.ui.reports.failure import discovery_text
@@ -154,11 +155,12 @@ def verdict(report: Report) -> str:
         words = f"broken: {len(broken)} of {plural(len(report.kernels), 'kernel')}, in {plural(news, 'way')}"
     elif any(kernel.progress.elements for kernel in report.kernels):
         is_all_new = not any(kernel.discoveries for kernel in report.kernels)
-        words = "nothing is broken" if is_all_new else "nothing new is broken"
+        words = "nothing found" if is_all_new else "nothing new is broken"
         words += f", {plural(warnings, 'warning')}{FAIL_WORDS}" if warnings else ""
     else:
         words = "nothing was tested"
     trials, rows = plural(result.trials, "trial"), plural(result.rows, "row")
+    rows += judged_share(result.rows, result.unjudged_rows)
     amount = f"{trials}, {rows} in {seconds:.1f} s ({rate}device {report.device}, "
     stopped = STOPS.get(result.stop_reason, f"; {result.stop_reason}")
     return f"{words}: {amount}seed {result.seed}){stopped}{untried_text(report)}{unjudged_text_of_report(report)}"

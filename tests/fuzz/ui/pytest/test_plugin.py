@@ -287,3 +287,11 @@ def test_the_plugin_costs_nothing_until_it_is_needed() -> None:
 def test_each_worker_has_a_gpu_of_the_callers() -> None:
     assert [gpu_for(f"gw{number}", "2,5") for number in range(3)] == ["2", "5", "2"]
     assert gpu_for("gw1", "GPU-aa,GPU-bb") == "GPU-bb"
+
+
+def test_the_summary_says_what_was_not_judged_and_how_accurate_the_rest_is(tmp_path: Path) -> None:
+    (tmp_path / "mine.cu").write_text(FIXED.replace('nan        = "row"\n', ""))
+    done = run(tmp_path, "--kfuzz", "--kfuzz-cases", "12", "--kfuzz-seed", "1")
+    assert done.returncode == 0, done.stdout
+    summary = done.stdout.partition("= kfuzz =")[2]
+    assert re.search(r"mine: accuracy: at most [\d.e+]+ ulp, 0\.\d+ of what the claim allows", summary), done.stdout

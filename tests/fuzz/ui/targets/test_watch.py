@@ -71,7 +71,7 @@ def test_a_file_is_run_again_when_it_is_saved_and_ctrl_c_keeps_what_was_found(tm
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(run, cwd=tmp_path, env=os.environ, text=True, **both) as process:  # type: ignore[call-overload]
         lines = iter(process.stdout)
-        assert "nothing is broken" in until(lines, "watching")
+        assert "nothing found" in until(lines, "watching")
         try:
             saved(path, WRONG)
             assert "BROKEN  mine: " in until(lines, "watching")
