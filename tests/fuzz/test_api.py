@@ -83,15 +83,16 @@ def test_a_call_says_what_a_file_computes_as_a_command_line_does(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_a_call_ends_after_its_seconds_and_finds_a_race(tmp_path: Path) -> None:
+def test_a_call_finds_a_race_and_ends_after_its_seconds(tmp_path: Path) -> None:
     extension = tmp_path / "sum.cu"
     extension.write_text((ROOT / "README.md").read_text().split("```cuda\n")[1].split("```")[0])
-    report = kfuzz.fuzz(extension, "cpu", seed=1, seconds=3, op="row_sum")
-    assert (report.exit_code, report.result.stop_reason) == (1, "max-time")
+    report = kfuzz.fuzz(extension, "cpu", seed=1, cases=10, op="row_sum")
+    assert (report.exit_code, report.result.stop_reason) == (1, "max-cases")
     assert "race" in {bug.headline.defect.kind for bug in report.bugs}
     assert report.to_dict()["kernels"][0]["op"] == "row_sum"
     assert repr(report).startswith("<Report on sum, cpu: exit code 1, ")
     assert "\n" not in repr(report)
+    assert kfuzz.fuzz(extension, "cpu", seconds=0.5, op="row_sum").result.stop_reason == "max-time"
 
 
 @pytest.mark.slow

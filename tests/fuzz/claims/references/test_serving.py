@@ -33,6 +33,7 @@ def test_a_question_that_is_interrupted_does_not_go_on(tmp_path: Path, monkeypat
     """Its process would answer the next question as if it were this one, or hold its memory until the end."""
     (tmp_path / "answering.py").write_text(SERVER)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    ask("answering", Path("fast"), 30)  # it is up when the interrupt comes, however busy the machine is
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.05)
