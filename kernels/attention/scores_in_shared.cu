@@ -23,41 +23,7 @@
 // args   = ["o", "q", "k", "v", "keys", "d", "dv"]
 // ///
 
-__device__ float block_max(float value) {
-    // all threads of the block, whole warps, take part; every thread ends with the result. Called once a launch.
-    __shared__ float of_warp[32];
-    const int lane = threadIdx.x % 32;
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
-    }
-    if (lane == 0) {
-        of_warp[threadIdx.x / 32] = value;
-    }
-    __syncthreads();
-    value = lane < blockDim.x / 32 ? of_warp[lane] : -INFINITY;
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
-    }
-    return value;
-}
-
-__device__ float block_sum(float value) {
-    // as block_max, with a shared array of its own, so that no barrier is needed between the two
-    __shared__ float of_warp[32];
-    const int lane = threadIdx.x % 32;
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value += __shfl_xor_sync(0xffffffffu, value, mask);
-    }
-    if (lane == 0) {
-        of_warp[threadIdx.x / 32] = value;
-    }
-    __syncthreads();
-    value = lane < blockDim.x / 32 ? of_warp[lane] : 0.0f;
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value += __shfl_xor_sync(0xffffffffu, value, mask);
-    }
-    return value;
-}
+#include "../warp_and_block.cuh"
 
 __global__ void attention_scores_in_shared(float *o, const float *q, const float *k, const float *v, int keys,
                                            int d, int dv) {

@@ -26,25 +26,7 @@
 // args  = ["y", "x", "cols"]
 // ///
 
-__device__ float warp_sum(float value) {
-    // all 32 lanes take part; every lane ends with the result
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value += __shfl_xor_sync(0xffffffffu, value, mask);
-    }
-    return value;
-}
-
-__device__ float block_sum(float value) {
-    // all threads of the block, whole warps, take part; every thread ends with the result. Called once a launch.
-    __shared__ float of_warp[32];
-    const int lane = threadIdx.x % 32;  // ranges [0, 32)
-    value = warp_sum(value);
-    if (lane == 0) {
-        of_warp[threadIdx.x / 32] = value;
-    }
-    __syncthreads();
-    return warp_sum(lane < blockDim.x / 32 ? of_warp[lane] : 0.0f);
-}
+#include "../warp_and_block.cuh"
 
 __global__ void row_sum_atomic(float *y, const float *x, int cols) {
     // y is (rows), x is (rows, cols); gridDim.y blocks a row

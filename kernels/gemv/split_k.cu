@@ -28,23 +28,7 @@
 // args  = ["y", "partial", "y0", "m", "parts"]
 // ///
 
-__device__ float block_sum(float value) {
-    // all threads of the block, whole warps, take part; every thread ends with the result. Called once a launch.
-    __shared__ float of_warp[32];
-    const int lane = threadIdx.x % 32;
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value += __shfl_xor_sync(0xffffffffu, value, mask);
-    }
-    if (lane == 0) {
-        of_warp[threadIdx.x / 32] = value;
-    }
-    __syncthreads();
-    value = lane < blockDim.x / 32 ? of_warp[lane] : 0.0f;
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value += __shfl_xor_sync(0xffffffffu, value, mask);
-    }
-    return value;
-}
+#include "../warp_and_block.cuh"
 
 __global__ void gemv_parts(float *partial, const float *a, const float *x, int k, int share) {
     // partial is (m, parts), a is (m, k), x is (k); a block a part of a row

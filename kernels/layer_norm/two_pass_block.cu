@@ -22,24 +22,7 @@
 // args  = ["y", "x", "w", "b", "cols"]
 // ///
 
-__device__ float warp_sum(float value) {
-    // all 32 lanes take part; every lane ends with the result
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value += __shfl_xor_sync(0xffffffffu, value, mask);
-    }
-    return value;
-}
-
-__device__ float block_sum(float value, float *of_warp) {
-    // all threads of the block, whole warps, take part; every thread ends with the result. `of_warp` is for one call.
-    const int lane = threadIdx.x % 32;  // ranges [0, 32)
-    value = warp_sum(value);
-    if (lane == 0) {
-        of_warp[threadIdx.x / 32] = value;
-    }
-    __syncthreads();
-    return warp_sum(lane < blockDim.x / 32 ? of_warp[lane] : 0.0f);
-}
+#include "../warp_and_block.cuh"
 
 __global__ void layer_norm_two_pass(float *y, const float *x, const float *w, const float *b, int cols) {
     // y and x are (rows, cols), w and b are (cols); a block a row

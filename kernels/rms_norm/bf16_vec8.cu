@@ -24,29 +24,11 @@
 
 #include <cuda_bf16.h>
 
+#include "../warp_and_block.cuh"
+
 struct alignas(16) Eight {
     __nv_bfloat162 pairs[4];
 };
-
-__device__ float warp_sum(float value) {
-    // all 32 lanes take part; every lane ends with the result
-    for (int mask = 16; mask > 0; mask /= 2) {
-        value += __shfl_xor_sync(0xffffffffu, value, mask);
-    }
-    return value;
-}
-
-__device__ float block_sum(float value) {
-    // all threads of the block, whole warps, take part; every thread ends with the result. Called once a launch.
-    __shared__ float of_warp[32];
-    const int lane = threadIdx.x % 32;  // ranges [0, 32)
-    value = warp_sum(value);
-    if (lane == 0) {
-        of_warp[threadIdx.x / 32] = value;
-    }
-    __syncthreads();
-    return warp_sum(lane < blockDim.x / 32 ? of_warp[lane] : 0.0f);
-}
 
 __global__ void rms_norm_bf16_vec8(__nv_bfloat16 *y, const __nv_bfloat16 *x, const __nv_bfloat16 *w, int cols) {
     // y and x are (rows, cols), w is (cols); a block a row

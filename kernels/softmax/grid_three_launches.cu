@@ -56,74 +56,7 @@
 // args  = ["y", "x", "m", "s", "n"]
 // ///
 
-__device__ void safe_merge(float &max, float &sum, float other_max, float other_sum) {
-    // joins the other state into (max, sum); a max of -inf marks an empty state, whose sum means nothing
-    if (other_max == -INFINITY) {
-        return;
-    }
-    if (max == -INFINITY) {
-        max = other_max;
-        sum = other_sum;
-    } else if (max >= other_max) {
-        sum += other_sum * expf(other_max - max);
-    } else {
-        sum = sum * expf(max - other_max) + other_sum;
-        max = other_max;
-    }
-}
-
-__device__ void block_merge(float &max, float &sum) {
-    // joins the states of all threads (a power of two of them); every thread ends with the result
-    extern __shared__ float shared[];
-    float *maxima = shared;  // (blockDim.x)
-    float *sums = shared + blockDim.x;  // (blockDim.x)
-    const int tid = threadIdx.x;  // ranges [0, blockDim.x)
-    maxima[tid] = max;
-    sums[tid] = sum;
-    __syncthreads();
-    for (int half = blockDim.x / 2; half > 0; half /= 2) {
-        // tid < half is asked before the partner is read: tid + half would lie outside for the others
-        if (tid < half) {
-            safe_merge(maxima[tid], sums[tid], maxima[tid + half], sums[tid + half]);
-        }
-        __syncthreads();
-    }
-    max = maxima[0];
-    sum = sums[0];
-}
-
-__global__ void reduce_max(float *tmax, float *tsum, const float *x, int n) {
-    // tmax and tsum are (gridDim.x), x is (n)
-    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
-    float max = -INFINITY, sum = 0.0f;
-    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
-        const float value = x[i];
-        if (value > max) {  // max may still be -inf, and then so is max - value: the sum of 0 stays 0
-            sum = sum * expf(max - value) + 1.0f;
-            max = value;
-        } else if (value > -INFINITY) {  // so max is finite; without the question -inf - -inf would be NaN
-            sum += expf(value - max);
-        }
-    }
-    block_merge(max, sum);
-    if (threadIdx.x == 0) {
-        tmax[blockIdx.x] = max;
-        tsum[blockIdx.x] = sum;
-    }
-}
-
-__global__ void reduce_blocks(float *m, float *s, const float *tmax, const float *tsum, int blocks) {
-    // m and s are (1), tmax and tsum are (blocks); a single block
-    float max = -INFINITY, sum = 0.0f;
-    for (int i = threadIdx.x; i < blocks; i += blockDim.x) {
-        safe_merge(max, sum, tmax[i], tsum[i]);
-    }
-    block_merge(max, sum);
-    if (threadIdx.x == 0) {  // all threads know it; one writes
-        m[0] = max;
-        s[0] = sum;
-    }
-}
+#include "../reduce/max_sum_grid.cu"
 
 __global__ void normalize(float *y, const float *x, const float *m, const float *s, int n) {
     // y and x are (n), m and s are (1)
