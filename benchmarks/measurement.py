@@ -9,20 +9,22 @@ A script has `measure(options) -> Figures`: numbers and tables of records, witho
 `show(measurement) -> Blocks`: what the page says about them. `data/NAME.md` are a person's notes about a measurement.
 """
 
+import argparse
 import json
 import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.page import WIDTH, Lines, anchor_of, lines_of
+from benchmarks.page import Lines, anchor_of, lines_of
+from kfuzz.common.text.json_lines import write_document
 
 HERE = Path(__file__).parent
 Record = dict[str, Any]
@@ -165,29 +167,9 @@ def as_json(made: Measurement) -> str:
     return write_json({name: value for name, value in kept.items() if value}, RECORDS_OF_TABLES)
 
 
-def write_json(value: object, depth: int = 1) -> str:
-    """The text of a data file, an item a line; a list of numbers or words, and what lies `depth` deep, is one line."""
-    return "\n".join(_lines(value, depth)) + "\n"
-
-
-def _lines(value: Any, depth: int, indent: str = "", before: str = "") -> Iterator[str]:  # noqa: ANN401  JSON
-    whole = f"{indent}{before}{json.dumps(value, ensure_ascii=False)}"
-    is_short = indent and len(whole) < WIDTH
-    if depth == 0 or is_short or not value or not isinstance(value, dict | list | tuple) or _is_plain_list(value):
-        yield whole
-        return
-    is_object = isinstance(value, dict)
-    names = [f"{json.dumps(name)}: " for name in value] if is_object else [""] * len(value)
-    yield f"{indent}{before}{'{' if is_object else '['}"
-    for place, (name, one) in enumerate(zip(names, value.values() if is_object else value, strict=True), 1):
-        *lines, last = _lines(one, depth - 1, f"{indent} ", name)
-        yield from lines
-        yield last + "," * (place < len(value))
-    yield f"{indent}{'}' if is_object else ']'}"
-
-
-def _is_plain_list(value: Sequence[Any] | Mapping[str, Any]) -> bool:
-    return not isinstance(value, dict) and not any(isinstance(one, dict | list | tuple) for one in value)
+def write_json(document: Mapping[str, Any], depth: int = 1) -> str:
+    """The text of a data file; what lies `depth` deep is one line."""
+    return write_document(document, partial(json.dumps, ensure_ascii=False), depth)
 
 
 def read(path: Path) -> Measurement:
@@ -210,6 +192,39 @@ def results_so_far(part: Path, of_page: Mapping[str, Any], *, missing: bool) -> 
         return {}
     kept: Mapping[str, Any] = json.loads(part.read_text(encoding="utf-8")) if part.exists() else of_page
     return kept
+
+
+def measure_parts(
+    arguments: Sequence[str], doc: str | None, parts: Sequence[str], data: Path, results: dict[str, Any],
+    measure: Callable[[str, Path, Mapping[str, Any]], Any], figures: Callable[[dict[str, Any]], Figures],
+) -> Figures:  # fmt: skip
+    """Measure the parts that the command line names; `results` has those of the page, which the others keep.
+
+    `measure` writes its results to a file as it goes; --missing goes on from there.
+    """
+
+    def known_part(word: str) -> str:
+        if word not in parts:
+            raise argparse.ArgumentTypeError(f"{word!r}: expected one of {', '.join(parts)}")
+        return word
+
+    words = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("parts", nargs="*", type=known_part, metavar="PART", help=f"one of {', '.join(parts)}")
+    words.add_argument("--missing", action="store_true", help="measure only what has no result yet")
+    asked = words.parse_args(arguments)
+    files = {part: data.with_suffix("") / f"{part}.json" for part in asked.parts}
+    for part, file in files.items():
+        file.parent.mkdir(exist_ok=True)
+        known = results_so_far(file, results.get(part, {}), missing=asked.missing)
+        try:
+            results[part] = measure(part, file, known)
+        except KeyboardInterrupt:
+            print(f"interrupted; the same command with --missing goes on from {file}", file=sys.stderr)
+            sys.exit(130)
+    made = figures(results)
+    for file in files.values():
+        file.unlink(missing_ok=True)
+    return made
 
 
 def render(page: Page) -> str:

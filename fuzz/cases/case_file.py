@@ -24,12 +24,10 @@ from kfuzz.cases.case_reader import (
     sha256_of,
 )
 from kfuzz.cases.recipe import GENERATOR, MAX_BANDS, Recipe
+from kfuzz.common.text.json_lines import write_document
 from kfuzz.devices.memory.vast import is_vast
 from kfuzz.oracle.judging.find_op import is_op
 from kfuzz.oracle.numbers.elements import F32
-
-WIDTH = 120
-"""Characters of a line that holds several values."""
 
 
 def write(path: Path, record: Record) -> None:
@@ -71,40 +69,8 @@ def encode(record: Record) -> tuple[bytes, dict[str, bytes]]:
         if record.origin.severity == "error":  # as in older files, which know no other severity
             del origin["severity"]
         body["origin"] = origin
-    items = (f",\n {json.dumps(key)}: {write_json(body[key], 2, len(key) + 5)}" for key in sorted(body))
-    return f'{{\n "schema": "{SCHEMA}"{"".join(items)}\n}}\n'.encode(), sidecars
-
-
-def write_json(value: object, indent: int = 1, used: int = 0) -> str:
-    """JSON with sorted keys: a line, or if it is too long a line for each item; but plain values share lines."""
-    text = json.dumps(value, sort_keys=True)
-    if not isinstance(value, dict | list) or not value or used + len(text) < WIDTH:  # a comma may follow
-        return text
-    if isinstance(value, dict):
-        items, (first, last) = [(f"{json.dumps(key)}: ", value[key]) for key in sorted(value)], "{}"
-    else:
-        items, (first, last) = [("", item) for item in value], "[]"
-    lines: list[str] = []
-    for is_plain, some in groupby(items, lambda item: _is_plain(item[1])):
-        texts = [name + write_json(item, indent + 1, indent + len(name)) for name, item in some]
-        lines += _fill(texts, WIDTH - indent) if is_plain else texts
-    start, end = "\n" + " " * indent, "\n" + " " * (indent - 1)
-    return f"{first}{start}{f',{start}'.join(lines)}{end}{last}"
-
-
-def _is_plain(value: object) -> bool:
-    return not isinstance(value, dict | list) or not value
-
-
-def _fill(words: list[str], width: int) -> list[str]:
-    """The words, with commas between them, in lines of at most this many characters; a longer word has its own line."""
-    lines = [words[0]]
-    for word in words[1:]:
-        if len(lines[-1]) + len(word) + 3 <= width:  # ", " before it, and a comma that may follow
-            lines[-1] += f", {word}"
-        else:
-            lines.append(word)
-    return lines
+    body = json.loads(json.dumps(body, sort_keys=True))
+    return write_document({"schema": SCHEMA, **body}).encode(), sidecars
 
 
 def write_bits(array: Values) -> list[str]:

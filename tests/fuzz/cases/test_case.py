@@ -21,6 +21,7 @@ from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL
 from kfuzz.cases.errors import CaseError
 from kfuzz.cases.recipe import MAX_BANDS, Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.common.text.json_lines import WIDTH, write_document
 from kfuzz.ui.targets.project import kernels_for
 
 ORIGIN = Origin(
@@ -135,12 +136,12 @@ def test_lines_of_several_values_are_no_longer_than_they_may_be(count: int, tmp_
     document = saved(tmp_path, Record(softmax(np.resize(HOSTILE, (1, count)))))
     assert len(document["arrays"]["x"]["bits"]) == count
     lines = (tmp_path / "case.json").read_text().splitlines()
-    assert max(len(line) for line in lines if '"show"' not in line) <= case_file.WIDTH
+    assert max(len(line) for line in lines if '"show"' not in line) <= WIDTH
 
 
 @given(st.recursive(st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_whatever_is_laid_out_reads_the_same(value: object) -> None:
-    assert json.loads(case_file.write_json(value)) == value
+    assert json.loads(write_document({"value": value})) == {"value": value}
 
 
 def test_a_case_with_a_line_for_each_value_is_the_same_case(tmp_path: Path) -> None:

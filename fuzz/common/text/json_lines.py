@@ -1,0 +1,54 @@
+"""JSON as people and version control read it: what fits on a line is a line, and plain values share lines.
+
+Knows JSON alone; never what a file means.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from itertools import groupby
+from typing import Any
+
+WIDTH = 120
+"""Characters of a line that holds several values."""
+Encode = Callable[[Any], str]
+
+
+def write_document(document: Mapping[str, Any], encode: Encode = json.dumps, deepest: int = -1) -> str:
+    """An object with a line or more for each of its items; what lies `deepest` deep is one line, however long."""
+    items = (
+        f"{encode(key)}: " + _lay_out(value, encode, deepest - 1, 2, len(key) + 5) for key, value in document.items()
+    )
+    return "{\n " + ",\n ".join(items) + "\n}\n"
+
+
+def _lay_out(value: object, encode: Encode, deepest: int, indent: int, used: int) -> str:
+    text = encode(value)
+    if (
+        not isinstance(value, dict | list | tuple) or not value or deepest == 0 or used + len(text) < WIDTH
+    ):  # and a comma
+        return text
+    if isinstance(value, dict):
+        items, (first, last) = [(f"{encode(key)}: ", item) for key, item in value.items()], "{}"
+    else:
+        items, (first, last) = [("", item) for item in value], "[]"
+    lines: list[str] = []
+    for is_plain, some in groupby(items, lambda item: _is_plain(item[1])):
+        texts = [name + _lay_out(item, encode, deepest - 1, indent + 1, indent + len(name)) for name, item in some]
+        lines += _fill(texts, WIDTH - indent) if is_plain else texts
+    start, end = "\n" + " " * indent, "\n" + " " * (indent - 1)
+    return f"{first}{start}{f',{start}'.join(lines)}{end}{last}"
+
+
+def _is_plain(value: object) -> bool:
+    return not isinstance(value, dict | list | tuple) or not value
+
+
+def _fill(words: list[str], width: int) -> list[str]:
+    """The words, with commas between them, in lines of at most this many characters; a longer word has its own line."""
+    lines = [words[0]]
+    for word in words[1:]:
+        if len(lines[-1]) + len(word) + 3 <= width:  # ", " before it, and a comma that may follow
+            lines[-1] += f", {word}"
+        else:
+            lines.append(word)
+    return lines
