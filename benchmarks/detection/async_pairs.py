@@ -8,7 +8,6 @@ data/async_pairs.json has it. On a GPU the results are written after each pair t
 the tests: a pair is a case without its bug and with it.
 """
 
-import argparse
 import os
 import re
 import subprocess
@@ -22,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 
-from benchmarks.measurement import Figures, Record, read, results_so_far, write_json
+from benchmarks.measurement import Figures, Record, measure_parts, read, write_json
 from kfuzz.devices.cpu.programs.check import Server
 from kfuzz.devices.gpu import driver, nvidia, sanitizer
 
@@ -193,27 +192,9 @@ def measure_pairs(way: str, part: Path, known: Results) -> Results:
     return each_on_gpu(on_gpu if way == "gpu" else by_tools, part, known)
 
 
-def known_way(word: str) -> str:
-    if word not in WAYS:
-        raise argparse.ArgumentTypeError(f"{word!r}: expected one of {', '.join(WAYS)}")
-    return word
-
-
 def measure(arguments: Sequence[str]) -> Figures:
     """Measure what the command line names, and take the other results from the page."""
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("ways", nargs="*", type=known_way, metavar="WAY", help=f"one of {', '.join(WAYS)}")
-    words.add_argument("--missing", action="store_true", help="measure only the pairs that have no result")
-    asked = words.parse_args(arguments)
-    results = results_of_page()
-    parts = {way: DATA.with_suffix("") / f"{way}.json" for way in asked.ways}
-    for way, part in parts.items():
-        part.parent.mkdir(exist_ok=True)
-        results[way] = measure_pairs(way, part, results_so_far(part, results[way], missing=asked.missing))
-    made = figures(results)
-    for part in parts.values():
-        part.unlink(missing_ok=True)
-    return made
+    return measure_parts(arguments, __doc__, WAYS, DATA, results_of_page(), measure_pairs, figures)
 
 
 def figures(results: Mapping[str, Results]) -> Figures:

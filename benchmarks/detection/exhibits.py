@@ -7,7 +7,6 @@ does not name stays as data/exhibits.json has it. After each kernel the results 
 ignores: --missing goes on from there after an interruption, and otherwise from data/exhibits.json.
 """
 
-import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.detection.rival_trials import questions, tally
 from benchmarks.detection.rivals import RIVALS, are_asked
-from benchmarks.measurement import Figures, read, results_so_far, write_json
+from benchmarks.measurement import Figures, measure_parts, read, write_json
 from kfuzz.campaign.device import open_device
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import run_trial
@@ -166,29 +165,6 @@ def figures(kept: Mapping[str, Results]) -> Figures:
     })  # fmt: skip
 
 
-def known_manner(word: str) -> str:
-    if word not in MANNERS:
-        raise argparse.ArgumentTypeError(f"{word!r}: expected one of {', '.join(MANNERS)}")
-    return word
-
-
 def measure(arguments: Sequence[str]) -> Figures:
     """Measure what the command line names, and take the other results from the page."""
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("manners", nargs="*", type=known_manner, metavar="MANNER", help=f"one of {', '.join(MANNERS)}")
-    words.add_argument("--missing", action="store_true", help="measure only the kernels that have no kept result")
-    asked = words.parse_args(arguments)
-    results = results_of_page()
-    parts = {manner: DATA.with_suffix("") / f"{manner}.json" for manner in asked.manners}
-    for manner, part in parts.items():
-        part.parent.mkdir(exist_ok=True)
-        known = results_so_far(part, results.get(manner, {}), missing=asked.missing)
-        try:
-            results[manner] = measure_exhibits(manner, part, known)
-        except KeyboardInterrupt:
-            print(f"interrupted; the same command with --missing goes on from {part}", file=sys.stderr)
-            sys.exit(130)
-    made = figures(results)
-    for part in parts.values():
-        part.unlink(missing_ok=True)
-    return made
+    return measure_parts(arguments, __doc__, MANNERS, DATA, results_of_page(), measure_exhibits, figures)

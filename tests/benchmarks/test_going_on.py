@@ -1,11 +1,12 @@
 """A measurement of several parts measures what is asked for, and takes the rest from the page's data."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from benchmarks.detection import async_pairs, exhibits
-from benchmarks.measurement import read, results_so_far, write_json
+from benchmarks.measurement import Figures, measure_parts, read, results_so_far, write_json
 from benchmarks.tightness import two_judges
 
 KERNEL = "broken/adamw_eps_inside_root"
@@ -33,6 +34,31 @@ def test_missing_goes_on_from_an_interrupted_run_or_else_from_the_page(tmp_path:
     part.write_text(write_json({"a": {"race": 2}}), encoding="utf-8")
     assert results_so_far(part, of_page, missing=True) == {"a": {"race": 2}}
     assert results_so_far(part, of_page, missing=False) == {}
+
+
+def test_a_part_that_is_named_is_measured_and_the_others_are_those_of_the_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = {"cpu": {"a": 1}, "gpu": {"a": 2}}
+
+    def measure(part: str, file: Path, known: Mapping[str, int]) -> dict[str, int]:
+        file.write_text(write_json({"b": 3}))
+        if part == "gpu":
+            raise KeyboardInterrupt
+        return {**known, "b": 3}
+
+    def run(*words: str) -> Figures:
+        return measure_parts(words, "", ("cpu", "gpu"), tmp_path / "all.json", dict(page), measure, Figures)
+
+    assert run("cpu").numbers == {"cpu": {"b": 3}, "gpu": {"a": 2}}
+    assert run("cpu", "--missing").numbers == {"cpu": {"a": 1, "b": 3}, "gpu": {"a": 2}}
+    assert not list((tmp_path / "all").iterdir())
+    for words, code in ((("gpu",), 130), (("tpu",), 2)):
+        with pytest.raises(SystemExit) as stopped:
+            run(*words)
+        assert stopped.value.code == code
+    assert [file.name for file in (tmp_path / "all").iterdir()] == ["gpu.json"]
+    assert "with --missing goes on from" in capsys.readouterr().err
 
 
 def test_no_page_is_written_from_no_sums(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
