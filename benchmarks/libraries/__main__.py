@@ -14,10 +14,7 @@ PAGE = Page(
     (
         Section("functions", "Functions of floats, on a CPU", "judge", ("--out", "judged")),
         Section(
-            "functions_on_gpu",
-            "Functions of floats, on a GPU",
-            "judge",
-            ("--out", "judged_gpu", "--device", "gpu"),
+            "functions_on_gpu", "Functions of floats, on a GPU", "judge", ("--out", "judged_gpu", "--device", "gpu")
         ),
     ),
 )

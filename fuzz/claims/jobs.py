@@ -146,11 +146,7 @@ def absent_bytes(shape: Shape, absent: int, size: int) -> NDArray[np.bool_]:
 
 
 def steps_of(
-    front: FrontMatter,
-    launches: Sequence[Launch],
-    arrays: ClaimedArrays,
-    sizes: Sizes,
-    shapes: Mapping[str, Shape],
+    front: FrontMatter, launches: Sequence[Launch], arrays: ClaimedArrays, sizes: Sizes, shapes: Mapping[str, Shape]
 ) -> tuple[Step, ...]:
     """The launches whose `when` holds; together they take every output."""
     chosen = [launch for launch in launches if is_chosen(front, launch, sizes)]

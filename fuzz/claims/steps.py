@@ -26,11 +26,7 @@ def is_chosen(front: FrontMatter, launch: Launch, sizes: Sizes) -> bool:
 
 
 def step_of(
-    front: FrontMatter,
-    launch: Launch,
-    arrays: ClaimedArrays,
-    sizes: Sizes,
-    shapes: Mapping[str, tuple[int, ...]],
+    front: FrontMatter, launch: Launch, arrays: ClaimedArrays, sizes: Sizes, shapes: Mapping[str, tuple[int, ...]]
 ) -> Step:
     """The launch at these sizes; a tensor is passed as its array and its shape."""
     key = launch.keys.launch

@@ -13,13 +13,7 @@ from kfuzz.oracle.op.op import Op
 
 
 def diagnose(
-    op: Op,
-    inputs: Mapping[str, Any],
-    output: str,
-    got: Doubles,
-    enclosure: Enclosure,
-    wrong: Mask,
-    worst: Index,
+    op: Op, inputs: Mapping[str, Any], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
 ) -> Diagnosis:
     """The diagnosis: from the op's own file, or one wrong step of its formula, or a pattern."""
     if op.diagnose is not None:

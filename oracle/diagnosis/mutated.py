@@ -89,10 +89,7 @@ class WrongSystem(Exact):
 
     def sub(self, a: Quantity, b: Quantity) -> Quantity:
         left_out = f"{self.name(b, 'what is subtracted')} left out"
-        changes = [
-            (left_out, lambda: self._spread(a, b)),
-            ("a sign", lambda: super(WrongSystem, self).add(a, b)),
-        ]
+        changes = [(left_out, lambda: self._spread(a, b)), ("a sign", lambda: super(WrongSystem, self).add(a, b))]
         made: Quantity = self.step(lambda: super(WrongSystem, self).sub(a, b), changes)
         return made
 
@@ -109,16 +106,13 @@ class WrongSystem(Exact):
         ]
 
     def div(self, a: Quantity, b: Quantity) -> Quantity:
-        changes = [
-            ("not divided", lambda: self._spread(a, b)),
-            ("divided twice", lambda: self.value(a.x / b.x / b.x)),
-        ]
+        changes = [("not divided", lambda: self._spread(a, b)), ("divided twice", lambda: self.value(a.x / b.x / b.x))]
         made: Quantity = self.step(lambda: super(WrongSystem, self).div(a, b), changes)
         return made
 
     def rsqrt(self, a: Quantity) -> Quantity:
         changes: list[tuple[str, WrongStep]] = [
-            ("the root where its inverse belongs", lambda: self.value(np.sqrt(a.x))),
+            ("the root where its inverse belongs", lambda: self.value(np.sqrt(a.x)))
         ]
         if id(a) in self.sums_of:
             inner, outer = self.sums_of[id(a)]
@@ -244,12 +238,7 @@ class WrongSystem(Exact):
 
 
 def explain(
-    op: Op,
-    inputs: Mapping[str, Any],
-    output: str,
-    got: Doubles,
-    enclosure: Enclosure,
-    wrong: Mask,
+    op: Op, inputs: Mapping[str, Any], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask
 ) -> Diagnosis | None:
     """The one change that gives this answer; None if there is none, or if several do."""
     if got.size > MOST_ELEMENTS:
@@ -279,11 +268,7 @@ def _explains(made: Doubles, got: Doubles, want: Doubles, width: Doubles, asked:
 
 
 def _evaluate(
-    op: Op,
-    inputs: Mapping[str, Any],
-    output: str,
-    shape: tuple[int, ...],
-    changed: StepChange | None,
+    op: Op, inputs: Mapping[str, Any], output: str, shape: tuple[int, ...], changed: StepChange | None
 ) -> tuple[Doubles, dict[StepChange, str]]:
     """The output with one step changed, and every possible change."""
     sizes = op.sizes_of(inputs)

@@ -165,10 +165,7 @@ def _find_padding_or_rescale(row: Doubles, want: Doubles, excess: float, close: 
     if 0.5 < times < 4096 and abs(times - round(times)) * share <= close and share > 8 * close:
         return Diagnosis("padding counted", f"the sum counts {plural(round(times), 'zero')} as elements")
     for width in SPLITS:
-        for label, group in (
-            ("every", np.arange(len(row)) % width),
-            ("tile of", np.arange(len(row)) // width),
-        ):
+        for label, group in (("every", np.arange(len(row)) % width), ("tile of", np.arange(len(row)) // width)):
             if int(group.max()) == 0:
                 continue
             tops = np.full(int(group.max()) + 1, -np.inf)

@@ -139,10 +139,7 @@ def repeat_bytes(block: bytes, nbytes: int) -> NDArray[np.uint8]:
 
 
 def pack(
-    array: NDArray[np.generic],
-    storage: Packing,
-    layout: Layout = Layout(),
-    padding: bytes = b"\0",
+    array: NDArray[np.generic], storage: Packing, layout: Layout = Layout(), padding: bytes = b"\0"
 ) -> NDArray[np.uint8]:
     """The bytes of an array of elements; what lies between them repeats the bytes of `padding`."""
     total = word_count(array.shape, storage, layout) * storage.word_bytes
@@ -163,12 +160,7 @@ def pack(
     return memory
 
 
-def unpack(
-    memory: NDArray[np.uint8],
-    shape: Shape,
-    storage: Packing,
-    layout: Layout = Layout(),
-) -> NDArray[np.generic]:
+def unpack(memory: NDArray[np.uint8], shape: Shape, storage: Packing, layout: Layout = Layout()) -> NDArray[np.generic]:
     """The elements that bytes hold: what `pack` stored, in an array of the element's dtype."""
     at = bit_positions(shape, storage, layout)
     bits = storage.element.bits if storage.per > 1 else storage.word_bits

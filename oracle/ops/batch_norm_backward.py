@@ -23,8 +23,4 @@ def formula(N: System, x: Quantity, mean: Quantity, rstd: Quantity, w: Quantity,
     mean, rstd, w = (per_channel(one, x) for one in (mean, rstd, w))
     axes = (-3, -1)
     dx, normed = through_norm(N, x, mean, rstd, g, axes)
-    return {
-        "dx": dx * w,
-        "dw": N.dot(g, normed, "dw", axes).reshaped(-1),
-        "db": N.sum(g, "db", axes).reshaped(-1),
-    }
+    return {"dx": dx * w, "dw": N.dot(g, normed, "dw", axes).reshaped(-1), "db": N.sum(g, "db", axes).reshaped(-1)}

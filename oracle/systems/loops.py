@@ -13,11 +13,7 @@ class LoopWords:
     """The word of this file, for a system to inherit."""
 
     def steps(
-        self: Any,
-        step: LoopStep,
-        state: Sequence[Quantity],
-        x: Quantity,
-        reverse: bool = False,
+        self: Any, step: LoopStep, state: Sequence[Quantity], x: Quantity, reverse: bool = False
     ) -> tuple[tuple[Quantity, ...], tuple[Quantity, ...]]:
         """The state after the last step, and after each one, for x [..., steps, features]; `reverse`: from its end."""
         length = x.shape[-2]

@@ -578,10 +578,7 @@ MISTAKES: dict[str, tuple[Job, str]] = {
         job_of("__global__ void k(float *y) {}", ("k",), "k", {"y": "f32[1]"}, block=1025),
         r"1025 threads; at most 1024",
     ),
-    "no blocks": (
-        job_of("__global__ void k(float *y) {}", ("k",), "k", {"y": "f32[1]"}, grid=0),
-        r"grid \(0, 1, 1\)",
-    ),
+    "no blocks": (job_of("__global__ void k(float *y) {}", ("k",), "k", {"y": "f32[1]"}, grid=0), r"grid \(0, 1, 1\)"),
     "too much dynamic shared memory": (
         job_of("__global__ void k(float *y) {}", ("k",), "k", {"y": "f32[1]"}, shared=300_000),
         r"300000 bytes of dynamic shared memory; at most 232448",

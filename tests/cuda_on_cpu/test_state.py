@@ -10,12 +10,7 @@ from kfuzz.devices import host_compiler
 from kfuzz.devices.cpu import toolchain
 
 DECLARATION = re.compile(r"\bPer(?:Run|Process)<\w+> (\w+);")
-OF_THE_ABI = {
-    "cuda_on_cpu_settled",
-    "cuda_on_cpu_lines",
-    "cuda_on_cpu_dynamic_shared",
-    "cuda_on_cpu_static_shared",
-}
+OF_THE_ABI = {"cuda_on_cpu_settled", "cuda_on_cpu_lines", "cuda_on_cpu_dynamic_shared", "cuda_on_cpu_static_shared"}
 """What the code of kernels reads by name."""
 OTHERS = {"run", "all_"}
 """The current run itself, and the list of the run's parts."""

@@ -356,10 +356,7 @@ def conversions() -> Iterator[Checked]:
     tf32 = Format(8, 10)
     for mode in ("rn", "rz"):
         yield Checked(
-            f"cvt.{mode}.tf32.f32 %0, %1;",
-            ("f:f32",),
-            "r",
-            lambda a, mode=mode: narrow_or_any(a, tf32, mode),
+            f"cvt.{mode}.tf32.f32 %0, %1;", ("f:f32",), "r", lambda a, mode=mode: narrow_or_any(a, tf32, mode)
         )
 
 

@@ -163,10 +163,7 @@ def bits() -> Iterator[Checked]:
                 lambda a, c, d, size=size, signed=signed: extract(a, c, d, size, signed),
             )
             yield Checked(
-                f"bfind.{kind} %0, %1;",
-                (letter,),
-                "r",
-                lambda a, size=size, signed=signed: highest(a, size, signed),
+                f"bfind.{kind} %0, %1;", (letter,), "r", lambda a, size=size, signed=signed: highest(a, size, signed)
             )
             yield Checked(
                 f"bfind.shiftamt.{kind} %0, %1;",
@@ -201,10 +198,7 @@ def bits() -> Iterator[Checked]:
     )
     for mode in ("", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"):
         yield Checked(
-            f"prmt.b32{mode} %0, %1, %2, %3;",
-            ("r", "r", "r"),
-            "r",
-            lambda a, b, c, mode=mode: permuted(a, b, c, mode),
+            f"prmt.b32{mode} %0, %1, %2, %3;", ("r", "r", "r"), "r", lambda a, b, c, mode=mode: permuted(a, b, c, mode)
         )
     yield Checked("fns.b32 %0, %1, %2, 1;", ("r", "r:32"), "r", lambda a, b: nth(a, b, 1))
     yield Checked("fns.b32 %0, %1, %2, 3;", ("r", "r:32"), "r", lambda a, b: nth(a, b, 3))
@@ -293,10 +287,7 @@ def choices() -> Iterator[Checked]:
             of(size, signed, lambda a, b, c: steps(a < b, b >= c)),
         )
         yield Checked(
-            f"slct.{name}.s32 %0, %1, %2, %3;",
-            (letter, letter, "r"),
-            letter,
-            lambda a, b, c: b if c >> 31 else a,
+            f"slct.{name}.s32 %0, %1, %2, %3;", (letter, letter, "r"), letter, lambda a, b, c: b if c >> 31 else a
         )
     for how, sign in (("lo", "<"), ("ls", "<="), ("hi", ">"), ("hs", ">=")):
         yield Checked(

@@ -36,12 +36,7 @@ def is_plain_softmax(kernel: Kernel) -> bool:
     return kernel.op == "softmax" and kernel.arrays["x"].element is F32
 
 
-LARGE_TOO = {
-    "softmax/grid_three_launches",
-    "reduce/warp_sum_xor",
-    "sgemm/tiled",
-    "transpose/tiled",
-}
+LARGE_TOO = {"softmax/grid_three_launches", "reduce/warp_sum_xor", "sgemm/tiled", "transpose/tiled"}
 """The kernels whose large trials are run each time, one of a kind."""
 
 

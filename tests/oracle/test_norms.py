@@ -67,11 +67,7 @@ def test_one_sample_of_a_batch_norm_may_overflow_beside_others() -> None:
     none, one = np.zeros(1, "f4"), np.ones(1, "f4")
     with np.errstate(over="ignore"):
         y = normed(x, mean.astype("f4"), var.astype("f4"), w, none)
-    got = {
-        "y": y,
-        "running_mean": (0.1 * mean).astype("f4"),
-        "running_var": (0.9 + 0.1 * var * 6 / 5).astype("f4"),
-    }
+    got = {"y": y, "running_mean": (0.1 * mean).astype("f4"), "running_var": (0.9 + 0.1 * var * 6 / 5).astype("f4")}
     assert np.isinf(got["y"]).tolist() == [[[False, False]], [[True, False]], [[False, False]]]
     inputs = {"x": x, "running_mean": none, "running_var": one, "w": w, "b": none}
     assert judge("batch_norm_train", inputs, got, Accuracy(form="two pass")).status == "kept"

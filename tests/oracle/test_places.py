@@ -110,10 +110,7 @@ def test_answers_that_are_no_integers_or_do_not_agree_are_mistakes() -> None:
 
 @pytest.mark.parametrize(
     ("before", "after", "reported"),
-    [
-        ("i32[rows]", "f32[rows]", "'index' of argmax is i32"),
-        ('ties = "first"', 'ties = "second"', "one of"),
-    ],
+    [("i32[rows]", "f32[rows]", "'index' of argmax is i32"), ('ties = "first"', 'ties = "second"', "one of")],
 )
 def test_a_claim_of_places_is_checked_against_its_op(before: str, after: str, reported: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.cu"

@@ -282,11 +282,7 @@ RIGHT: dict[str, tuple[str, Inputs, Algorithm]] = {
         x,
         lambda x: np.abs(x).max(-1) * np.sqrt(in_sequence((x / np.abs(x).max(-1, keepdims=True)) ** 2)),
     ),
-    "l2_norm: hypot chain": (
-        "l2_norm",
-        x,
-        lambda x: np.hypot.accumulate(x, axis=-1)[..., -1],
-    ),
+    "l2_norm: hypot chain": ("l2_norm", x, lambda x: np.hypot.accumulate(x, axis=-1)[..., -1]),
     "sgemm: Strassen": ("sgemm", ab, strassen),
     "sgemm: two halves": ("sgemm", ab, lambda a, b: a[:, :12] @ b[:12] + a[:, 12:] @ b[12:]),
     "attention: no shift": ("attention", qkv, lambda q, k, v: attend(q, k, v, fold=False, shifted=False)),

@@ -373,8 +373,7 @@ def test_a_sum_that_is_off_by_what_any_element_might_be_is_not_a_dropped_one() -
 
 
 @pytest.mark.parametrize(
-    ("label", "y"),
-    [("another row's sum", [15.5, 15.5]), ("sum per block", [6.25, 15.5]), ("wrong sum", [6.5, 15.5])],
+    ("label", "y"), [("another row's sum", [15.5, 15.5]), ("sum per block", [6.25, 15.5]), ("wrong sum", [6.5, 15.5])]
 )
 def test_a_sum_of_another_row_or_of_a_block_is_named(label: str, y: list[float]) -> None:
     x = np.zeros((2, 64), "f4")

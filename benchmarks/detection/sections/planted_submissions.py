@@ -8,11 +8,7 @@ from benchmarks.measurement import Measurement
 from benchmarks.page import Blocks, heading, largest, long_table, table, text
 
 STATUSES = ("broken", "warned", "kept", "not judged")
-SORTS = {
-    "bug": "with one bug",
-    "twin": "the problem's own Model",
-    "decomposed": "the same by torch's decompositions",
-}
+SORTS = {"bug": "with one bug", "twin": "the problem's own Model", "decomposed": "the same by torch's decompositions"}
 
 
 def show(made: Measurement) -> Blocks:

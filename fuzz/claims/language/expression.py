@@ -62,12 +62,7 @@ def is_pow2(n: int) -> bool:
     return n > 0 and n & (n - 1) == 0
 
 
-FUNCTIONS: dict[str, Callable[..., int]] = {
-    "ceil_div": ceil_div,
-    "ceil_log2": ceil_log2,
-    "min": min,
-    "max": max,
-}
+FUNCTIONS: dict[str, Callable[..., int]] = {"ceil_div": ceil_div, "ceil_log2": ceil_log2, "min": min, "max": max}
 FEWEST = {"ceil_div": 2, "ceil_log2": 1, "min": 2, "max": 2, "is_pow2": 1}
 MOST = {"ceil_div": 2, "ceil_log2": 1, "is_pow2": 1}
 PREDICATES: dict[str, Callable[[int], bool]] = {"is_pow2": is_pow2}

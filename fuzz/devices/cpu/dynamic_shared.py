@@ -9,7 +9,7 @@ ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)
 DYNAMIC_SHARED = re.compile(
     rf"\bextern\s+(?:{ALIGNMENT}|volatile\s+)*(?P<before>[^;\[\]{{}}()]*?)"
     rf"\b__shared__\s+(?P<type>[^;\[\]{{}}]*?)\b(?P<name>\w+)\s*\[\s*\]"
-    rf"(?P<inner>(?:\s*\[[^\[\];]+\])*)\s*{ALIGNMENT}*;",
+    rf"(?P<inner>(?:\s*\[[^\[\];]+\])*)\s*{ALIGNMENT}*;"
 )
 
 

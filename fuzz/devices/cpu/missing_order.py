@@ -19,10 +19,7 @@ MOST = 3
 IN_BLOCK = (Relation.in_one_block, Relation.in_one_warp)
 _SYNCHRONISES = re.compile(r"atom|fence|membar|\.acquire|\.release|\bcuda\s*::")
 _REPAIRS = (
-    (
-        Assume.scopes_reach,
-        "an atomic or a fence of block scope is used between two blocks: it needs device scope",
-    ),
+    (Assume.scopes_reach, "an atomic or a fence of block scope is used between two blocks: it needs device scope"),
     (Assume.atomics_release, "needs a __threadfence() between {first} and the atomic that publishes it"),
     (Assume.atomics_acquire, "needs a __threadfence() between the atomic that observes it and {second}"),
     (

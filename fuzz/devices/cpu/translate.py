@@ -62,10 +62,7 @@ _OF_HOST = (
 """Features of host code."""
 _UNSUPPORTED = (
     (r"\basm\b|\b__asm__\b|\b__asm\b", "this form of inline PTX (asm)"),
-    (
-        r"\bthread_local\b|\b__thread\b",
-        "thread_local variables of several threads: __shared__ arrays have their place",
-    ),
+    (r"\bthread_local\b|\b__thread\b", "thread_local variables of several threads: __shared__ arrays have their place"),
     (r"\btexture\s*<", "texture references, which CUDA 12 removed: use texture objects"),
     (r"\bsurface\s*<", "surface references, which CUDA 12 removed: use surface objects"),
     (
@@ -73,10 +70,7 @@ _UNSUPPORTED = (
         "this part of textures and surfaces",
     ),
     (r"\bcudaLaunch(?!HostFunc|Kernel\b|KernelExC?\b|CooperativeKernel\b)\w*\s*\(", "launches through the runtime API"),
-    (
-        r"\bcudaGraph(?:Exec)?(?:Add)?(?:ExternalSemaphores|BatchMemOp)\w*\s*\(",
-        "this part of CUDA graphs",
-    ),
+    (r"\bcudaGraph(?:Exec)?(?:Add)?(?:ExternalSemaphores|BatchMemOp)\w*\s*\(", "this part of CUDA graphs"),
     (rf"\bcub\s*::\s*(?!(?:{_CUB})\b)\w+", "this part of cub"),
     (
         r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std|atomic|atomic_ref|atomic_flag|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|latch|(?:counting|binary)_semaphore|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t|annotated_ptr|device|access_property|(?:associate|apply)_access_property|ptx|ceil_div|round_up|round_down|fast_mod_div|div)\b)",

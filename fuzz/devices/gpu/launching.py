@@ -568,11 +568,7 @@ def _parameter_format(entry: machine_code.CodeEntry) -> str:
 
 
 def _arguments(
-    program: _LoadedCode,
-    step: Step,
-    addresses: Mapping[str, int],
-    packed: cuda.DeviceAllocation,
-    stream: cuda.Stream,
+    program: _LoadedCode, step: Step, addresses: Mapping[str, int], packed: cuda.DeviceAllocation, stream: cuda.Stream
 ) -> list[int | bytes]:
     """The arguments of a launch; if C++ makes them, all of them as one string of bytes."""
     given: list[int | bytes] = [addresses[one] if isinstance(one, str) else one for one in step.args]

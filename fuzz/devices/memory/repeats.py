@@ -277,11 +277,7 @@ def _explain(job: Job, first: GpuRun, odd: GpuRun, run: Callable[[Arrangement], 
         if _decides(job, first.plan, plan, run, until):
             return replace(suspect, message=f"{suspect.message}: {what}")
     return Finding(
-        "nondeterministic",
-        f"the same input gave different bits: {what}",
-        severity="warning",
-        array=output,
-        index=index,
+        "nondeterministic", f"the same input gave different bits: {what}", severity="warning", array=output, index=index
     )
 
 

@@ -13,11 +13,7 @@ ONE = bits_of(1.0)
 NEG_INF = bits_of(-np.inf)
 
 bases = st.builds(
-    Base,
-    st.sampled_from(FIRST_KINDS),
-    st.integers(0, 2**32 - 1),
-    st.integers(0, 2**32 - 1),
-    st.integers(0, 2**64 - 1),
+    Base, st.sampled_from(FIRST_KINDS), st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1)
 )
 edits = st.builds(
     Edit,

@@ -57,8 +57,7 @@ def max_pool(count: int) -> Writing:
         pad, dilation = numbers(option_of(args, 3, 0), count), numbers(option_of(args, 4, 1), count)
         ceil = bool(option_of(args, 5, False))
         seen = to.set(
-            f"{name}_seen",
-            f"{to.use('pool')}(N, {x.text}, -N.inf, {window}, {stride}, {pad}, {dilation}, {ceil})[0]",
+            f"{name}_seen", f"{to.use('pool')}(N, {x.text}, -N.inf, {window}, {stride}, {pad}, {dilation}, {ceil})[0]"
         )
         most = Term(to.keep(name, f"N.max({seen})[..., 0]"), shape)
         if ceil:

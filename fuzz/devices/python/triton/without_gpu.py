@@ -161,13 +161,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def call_libdevice(
-    self: Untyped,
-    library: str,
-    path: str,
-    symbol: str,
-    args: Sequence[Untyped],
-    returned: Untyped,
-    is_pure: bool,
+    self: Untyped, library: str, path: str, symbol: str, args: Sequence[Untyped], returned: Untyped, is_pure: bool
 ) -> Untyped:
     """A function of libdevice on values of the interpreter."""
     name = symbol.removeprefix("__nv_")

@@ -118,10 +118,7 @@ def test_what_no_rule_speaks_of_is_not_judged_and_named(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("reference", "precision"),
-    [
-        ("x * 2 if x.shape[0] > 4 else x * 3", "float32"),
-        ("x * (1 if x.shape[0] < 11 else 1 + 1e-12)", "float64"),
-    ],
+    [("x * 2 if x.shape[0] > 4 else x * 3", "float32"), ("x * (1 if x.shape[0] < 11 else 1 + 1e-12)", "float64")],
 )
 def test_a_reference_that_depends_on_more_than_its_inputs_is_refused(
     reference: str, precision: str, tmp_path: Path

@@ -129,10 +129,7 @@ def test_gelu_by_another_erf_is_accused_as_ever() -> None:
 
 
 def answers_of_steps(x: Reals, form: Element) -> dict[str, Reals]:
-    return {
-        "x / (1 + x.abs())": form.round(x / form.round(1 + np.abs(x))),
-        "x ** 3": form.round(form.round(x * x) * x),
-    }
+    return {"x / (1 + x.abs())": form.round(x / form.round(1 + np.abs(x))), "x ** 3": form.round(form.round(x * x) * x)}
 
 
 @pytest.mark.slow  # torch is imported, and a trace made

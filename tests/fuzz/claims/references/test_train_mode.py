@@ -44,11 +44,7 @@ def kinds_of(kernel: Kernel, device: PythonDevice) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("submission", "is_eval", "is_wrong"),
-    [
-        ("right", False, False),
-        ("wrong_by_running_values", False, True),
-        ("wrong_by_running_values", True, False),
-    ],
+    [("right", False, False), ("wrong_by_running_values", False, True), ("wrong_by_running_values", True, False)],
 )
 def test_a_batch_norm_uses_its_batch_unless_the_problem_calls_eval(
     submission: str, is_eval: bool, is_wrong: bool, tmp_path: Path, device: PythonDevice

@@ -98,11 +98,7 @@ JOBS: dict[str, tuple[str, dict[str, Value], dict[str, int]]] = {
     ),
     "histogram": ("innocent", {"y": np.zeros(16, np.uint32), "x": floats(1000), "n": 1000}, {"grid": 4}),
     "rows_in_place": ("innocent", {"y": floats(120), "cols": 30}, {"grid": 4, "block": 32}),
-    "ticket_in_a_device_variable": (
-        "innocent",
-        {"y": "f32[64]", "x": floats(64), "part": "f32[256]"},
-        {"grid": 4},
-    ),
+    "ticket_in_a_device_variable": ("innocent", {"y": "f32[64]", "x": floats(64), "part": "f32[256]"}, {"grid": 4}),
     "atomics_of_its_own": ("innocent", {"y": np.zeros(5, np.float32), "x": floats(64)}, {"grid": 4}),
     "leaves_before_it_swaps": ("innocent", {"y": np.zeros(1, np.float32), "x": floats(256)}, {"grid": 4}),
     "beyond_the_last_block": ("innocent", {"y": "f32[100]", "x": floats(100), "n": 100}, {"grid": 2}),

@@ -93,12 +93,7 @@ def test_a_good_kernel_has_no_findings_under_any_seed(gpu: GpuDevice) -> None:
 
 @pytest.mark.parametrize(
     ("entry", "kind"),
-    [
-        ("reads_far_away", "illegal-address"),
-        ("reads_misaligned", "misaligned"),
-        ("traps", "trap"),
-        ("hangs", "hang"),
-    ],
+    [("reads_far_away", "illegal-address"), ("reads_misaligned", "misaligned"), ("traps", "trap"), ("hangs", "hang")],
 )
 def test_a_fatal_fault_is_put_down_to_its_launch_and_the_next_trial_is_good(
     gpu: GpuDevice, entry: str, kind: str

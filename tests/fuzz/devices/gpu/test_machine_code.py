@@ -249,8 +249,7 @@ def by_flags(gpu: str, every: bool = True) -> list[list[Kernel]]:
 
 @needs_nvcc
 @pytest.mark.parametrize(
-    ("architecture", "every"),
-    [("sm_75", False), *(pytest.param(gpu, True, marks=pytest.mark.soak) for gpu in gpus())],
+    ("architecture", "every"), [("sm_75", False), *(pytest.param(gpu, True, marks=pytest.mark.soak) for gpu in gpus())]
 )
 def test_every_kernel_compiles_for_gpus_old_and_new(architecture: str, every: bool) -> None:
     """From the user's own cache: 7 s of nvcc for every kernel the first time, and again only after a change."""

@@ -216,8 +216,7 @@ TRIALS, MOST = 40, 60
 
 
 @pytest.mark.parametrize(
-    "path",
-    [pytest.param(one, id=one.stem, marks=() if one.stem in IN_THE_SUITE else pytest.mark.soak) for one in BARE],
+    "path", [pytest.param(one, id=one.stem, marks=() if one.stem in IN_THE_SUITE else pytest.mark.soak) for one in BARE]
 )
 def test_an_extension_without_a_claim_is_kept_or_found(path: Path, cpu: CpuDevice) -> None:
     kernel, kinds = kernel_of(path, Unclaimed(words_of(path, "op")[0])), kinds_of(path)

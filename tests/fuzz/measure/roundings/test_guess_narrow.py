@@ -91,8 +91,7 @@ def without_conventions(name: str) -> Kernel:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "key", "word"),
-    [("int8_group_zero_is_one", "zeros", '"one"'), ("e4m3_token_bf16_vec8", "nan", '"group"')],
+    ("name", "key", "word"), [("int8_group_zero_is_one", "zeros", '"one"'), ("e4m3_token_bf16_vec8", "nan", '"group"')]
 )
 def test_what_zeros_and_nan_do_is_read_off_one_case(name: str, key: str, word: str) -> None:
     *_, last = conventions_of(without_conventions(name))

@@ -55,8 +55,7 @@ def test_a_kernel_that_skips_work_above_a_million_elements_has_no_figure(device:
 
 
 @pytest.mark.parametrize(
-    ("name", "timed_as"),
-    [("softmax.py", "softmax"), ("softmax_that_asks.py", "softmax_that_asks (calls)")],
+    ("name", "timed_as"), [("softmax.py", "softmax"), ("softmax_that_asks.py", "softmax_that_asks (calls)")]
 )
 def test_a_callable_is_timed_as_a_graph_where_it_can_be_recorded(name: str, timed_as: str, device: Device) -> None:
     pytest.importorskip("torch")

@@ -166,10 +166,7 @@ def test_a_template_is_printed_for_the_op_that_is_named() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (
-            ["show", "softmax/onlin_block"],
-            "of that name, did you mean softmax/online_block?",
-        ),
+        (["show", "softmax/onlin_block"], "of that name, did you mean softmax/online_block?"),
         (["show", "softmax/*"], "softmax/*: stands for "),
         (["show"], "name a KERNEL or a CASE, or give --template"),
         (["show", "--template", "sofmax"], "sofmax: unknown op, did you mean softmax?"),

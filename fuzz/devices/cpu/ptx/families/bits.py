@@ -13,14 +13,8 @@ ROWS = (
     (rf"(not|cnot)\.({_WORDS})", f"{C}ptx_<1><{C}ptx_<2>>({{0}}, {{1}})"),
     (rf"shl\.({_WORDS})", f"{C}ptx_shl<{C}ptx_<1>>({{0}}, {{1}}, {{2}})"),
     (r"shr\.([bus](?:16|32|64))", f"{C}ptx_shr<{C}ptx_<1>>({{0}}, {{1}}, {{2}})"),
-    (
-        r"shf\.([lr])\.wrap\.b32",
-        f"{C}ptx_put({{0}}, __funnelshift_<1>({_U32}({{1}}), {_U32}({{2}}), {_U32}({{3}})))",
-    ),
-    (
-        r"shf\.([lr])\.clamp\.b32",
-        f"{C}ptx_put({{0}}, __funnelshift_<1>c({_U32}({{1}}), {_U32}({{2}}), {_U32}({{3}})))",
-    ),
+    (r"shf\.([lr])\.wrap\.b32", f"{C}ptx_put({{0}}, __funnelshift_<1>({_U32}({{1}}), {_U32}({{2}}), {_U32}({{3}})))"),
+    (r"shf\.([lr])\.clamp\.b32", f"{C}ptx_put({{0}}, __funnelshift_<1>c({_U32}({{1}}), {_U32}({{2}}), {_U32}({{3}})))"),
     (r"lop3\.b32", _LOP3),
     (
         r"lop3\.(and|or)\.b32",

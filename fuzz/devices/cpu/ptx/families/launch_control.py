@@ -17,10 +17,7 @@ ROWS = (
         r"(?P<all>\.multicast::cluster::all)?\.b128",
         _try_cancel,
     ),
-    (
-        r"clusterlaunchcontrol\.query_cancel\.is_canceled\.pred\.b128",
-        f"{C}ptx_put({{0}}, {C}ptx_is_cancelled({{1}}))",
-    ),
+    (r"clusterlaunchcontrol\.query_cancel\.is_canceled\.pred\.b128", f"{C}ptx_put({{0}}, {C}ptx_is_cancelled({{1}}))"),
     (
         r"clusterlaunchcontrol\.query_cancel\.get_first_ctaid::([xyz])\.b32\.b128",
         f"{C}ptx_put({{0}}, {C}ptx_launch_answer({{1}}).<1>)",

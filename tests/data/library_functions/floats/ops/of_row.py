@@ -5,11 +5,7 @@ def std(N, x):
     return N.sqrt(N.mean_var(x, sums=("mean", "var"))[1])
 
 
-FUNCTIONS = {
-    "std": std,
-    "squares": lambda N, x: N.dot(x, x, "sum"),
-    "product": lambda N, x: N.product(x),
-}
+FUNCTIONS = {"std": std, "squares": lambda N, x: N.dot(x, x, "sum"), "product": lambda N, x: N.product(x)}
 INPUTS = {"x": "float[rows, cols]"}
 OUTPUTS = {"y": "float[rows]"}
 FORMS = ("two pass", "welford", "moments")
