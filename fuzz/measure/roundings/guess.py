@@ -49,6 +49,7 @@ WORDS = {
     "dequant": "group_dequantize", "quant": "group_quantize",
     "gemm": "sgemm", "matmul": "sgemm", "transpose": "transpose", "log_softmax": "log_softmax", "softmax": "softmax",
     "row_max": "row_max", "max": "row_max", "row_sum": "row_sum", "sum": "row_sum", "norm": "layer_norm",
+    "axpy": "axpy",
 }  # fmt: skip
 """Parts of names that suggest an op, the most specific first."""
 PARTS_OF_OTHERS = ("add", "copy", "mul", "relu", "sigmoid", "tanh")

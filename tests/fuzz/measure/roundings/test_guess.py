@@ -121,7 +121,8 @@ def test_an_output_that_is_added_to_atomically_may_be_zero_before() -> None:
 @pytest.mark.parametrize(
     ("name", "op"),
     [("rmsNormKernel", "rms_norm"), ("prefix_sum_v2", "prefix_sum"), ("layernorm", "layer_norm"), ("gemm", "sgemm"),
-     ("argmax", "argmax"), ("my_row_sum", "row_sum"), ("swiglu", "swiglu"), ("summary", "row_sum"), ("blur", None)],
+     ("argmax", "argmax"), ("my_row_sum", "row_sum"), ("swiglu", "swiglu"), ("summary", "row_sum"), ("blur", None),
+     ("vector_add", "add"), ("matmul_add", "sgemm"), ("fused_bias_relu", "relu"), ("saxpy", "axpy")],
 )  # fmt: skip
 def test_a_name_suggests_the_op_whose_name_it_holds(name: str, op: str | None) -> None:
     assert op_of(name, "") == op
