@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kfuzz.campaign.state import Discovery
+from kfuzz.campaign.trials.defect import TITLES
 
 T = TypeVar("T")
 
@@ -45,6 +46,11 @@ class Bug:
         return self.headline.is_known
 
     @property
+    def is_kept_before(self) -> bool:
+        """Whether an earlier run has kept a case of it."""
+        return any(one.is_kept_before for one in self.every)
+
+    @property
     def is_at_barriers(self) -> bool:
         """Whether it shows only in threads that wait at different barriers."""
         return all(one.defect.kind == "divergent-barrier" for one in self.every)
@@ -55,16 +61,22 @@ class Bug:
 
 
 def bugs_of(discoveries: Iterable[Discovery]) -> tuple[Bug, ...]:
-    """The bugs of one kernel: errors before warnings, new ones before known ones, early ones before late ones.
+    """The bugs of one kernel: errors before warnings, new ones before known ones, early ones before late ones. Warnings
+    about the shape that a function was written for come before other warnings.
 
     Threads that wait at two barriers, which is harmless where a GPU counts them all, come after all other bugs.
     """
     bugs = [_bug(group) for group in group_by_cause(list(discoveries), lambda one: one.causes)]
     order = [
-        ((not bug.is_error, bug.is_known, bug.headline.defect.rank, bug.is_at_barriers, *_order_of(bug.headline)), bug)
+        ((not bug.is_error, bug.is_known, _rank_of(bug), bug.is_at_barriers, *_order_of(bug.headline)), bug)
         for bug in bugs
     ]
     return tuple(bug for _, bug in sorted(order, key=lambda pair: pair[0]))
+
+
+def _rank_of(bug: Bug) -> int:
+    rank = bug.headline.defect.rank
+    return rank if rank or bug.is_error else len(TITLES)
 
 
 def _bug(group: Sequence[Discovery]) -> Bug:

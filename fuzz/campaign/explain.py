@@ -13,17 +13,18 @@ from contextlib import closing
 from dataclasses import replace
 
 from kfuzz.campaign.bugs import Bug
-from kfuzz.campaign.campaign import Lane, run_lanes
+from kfuzz.campaign.campaign import Lane, options_of, run_lanes
 from kfuzz.campaign.errand import Spread
 from kfuzz.campaign.events import Listen, ignore
 from kfuzz.campaign.joining import join_results
+from kfuzz.campaign.kept_cases import keep_one_case_a_bug, note_kept_before
 from kfuzz.campaign.minimizing.minimize import Failure, minimize, point_at_worst, record_of
 from kfuzz.campaign.minimizing.subject import subject_of
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.ranking import ELSEWHERE, describe_bugs, rank_bugs, shape_at_home
 from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.schedule import attempt_of, probe_of
-from kfuzz.campaign.state import Discovery, write_state
+from kfuzz.campaign.state import Discovery, read_state, write_state
 from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Case
@@ -44,6 +45,7 @@ MOST_SMALL = 10
 """How many bugs of a campaign, the first ones, get a small case; `kfuzz minimize` makes one for the others."""
 CPU = "cpu"
 CONFIRMED, HIDDEN, NOT_RUN = "yes", "no, the hardware happens to hide it", "not run"
+FOLLOW = kinds_with("follows-from-others")
 HAVE_ONE_CAUSE = kinds_with("has-no-other-cause")
 
 
@@ -55,10 +57,27 @@ def search(
     spread: Spread | None = None,
     is_part: bool = False,
 ) -> Result:
-    """Run a campaign on each lane, join the results and explain them; one part of a campaign is not explained yet."""
+    """Run a campaign on each lane, join the results and explain them; one part of a campaign is not explained yet.
+
+    In the end the corpus has one case for each bug; a part keeps the case of each bucket, until the parts are joined.
+    """
+    before = _kept_before(kernels, lanes, options)
     results = run_lanes(kernels, lanes, options, listen, spread)
     result = join_results(results, [lane.name for lane in lanes])
-    return result if is_part else explain_bugs(result, lanes, options)
+    if is_part:
+        return note_kept_before(result, before)
+    result = keep_one_case_a_bug(explain_bugs(result, lanes, options), before)
+    if len(lanes) == 1:  # each of several lanes has a state of its own, and this joined result is made again
+        write_state(options.out, result.seed, kernels, [one.progress for one in result.kernels])
+    return result
+
+
+def _kept_before(kernels: Sequence[Kernel], lanes: Sequence[Lane], options: Options) -> frozenset[str]:
+    """The buckets of cases that an earlier run kept, and not this campaign before it was interrupted."""
+    states = [read_state(options_of(options, lane, lanes).out, options.seed, kernels, options.shard) for lane in lanes]
+    every = (one for state in states for progress in state for one in progress.discoveries.values())
+    mine = {one.defect.bucket for one in every if one.path is not None and not one.is_kept_before}
+    return corpus.buckets_in(options.corpus) - mine
 
 
 def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Result:
@@ -98,8 +117,6 @@ def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Res
                         kernels[place] = _replace_discoveries(one, confirmed)
     except (CaseError, ClaimError, DeviceError, KeyboardInterrupt):
         pass  # the report shows the bugs as far as they are explained
-    if len(lanes) == 1:  # each of several lanes has a state of its own, and this joined result is made again
-        write_state(options.out, result.seed, [one.kernel for one in kernels], [one.progress for one in kernels])
     return without_untried_homes(replace(result, kernels=tuple(kernels)), options)
 
 
@@ -168,11 +185,14 @@ def _replace_discoveries(one: KernelResult, changed: Iterator[Discovery]) -> Ker
 def _find_causes(
     one: KernelResult, seed: int, options: Options, devices: _Devices, until: float
 ) -> Iterator[Discovery]:
-    """The errors without a line, each with the causes of the errors that its case shows with checked accesses."""
+    """The errors without a line, and warnings that may follow from others, each with the causes of the errors that its
+    case shows with checked accesses.
+    """
     with_lines = [each for each in one.discoveries if each.is_error and each.defect.is_placed]
     for each in one.discoveries if with_lines else ():
         defect = each.defect
-        if each.is_error and not defect.is_placed and defect.kind not in HAVE_ONE_CAUSE and time.monotonic() < until:
+        is_asked = each.is_error or defect.kind in FOLLOW
+        if is_asked and not defect.is_placed and defect.kind not in HAVE_ONE_CAUSE and time.monotonic() < until:
             attempt = attempt_of(one.kernel, seed, each.smallest_trial, options.budget)
             if attempt.case.elements <= CHECK_BUDGET:
                 probe = replace(_probe(one.kernel, seed, each, options), check=True)

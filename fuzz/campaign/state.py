@@ -41,7 +41,8 @@ class Discovery:
 
     `path` is the file of that case, None if it is not kept. `comes_of`: causes of other discoveries that its case
     shows as well (explain). `devices` are those that showed it, first that of the smallest case; `confirmed`: the
-    result of one try on the gpu, in a campaign with another device beside it.
+    result of one try on the gpu, in a campaign with another device beside it. `is_kept_before`: an earlier run has kept
+    a case of its bug.
     """
 
     defect: Defect
@@ -54,6 +55,7 @@ class Discovery:
     comes_of: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
     confirmed: str = ""
+    is_kept_before: bool = False
 
     @property
     def is_error(self) -> bool:

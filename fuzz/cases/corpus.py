@@ -1,7 +1,8 @@
 """A folder of cases that failed: save, fetch, delete.
 
-It has one file per bucket, even with several writers and when one of them is killed. Knows case files and buckets;
-never a kernel or a device. The cases of an op lie in a folder of its name.
+A file has the name of the kind and of the case's hash, as in sgemm/race-fb9263fb.json; it says itself which bucket it
+shows. There is one file per bucket, even with several writers and when one of them is killed. Knows case files and
+buckets; never a kernel or a device. The cases of an op lie in a folder of its name.
 """
 
 import contextlib
@@ -18,7 +19,10 @@ from kfuzz.cases.case import Record
 from kfuzz.cases.case_reader import MAX_FILE_BYTES, Reader, read_bytes
 from kfuzz.cases.errors import CaseError
 
-LONGEST_SLUG = 120
+LONGEST_SLUG = 26
+"""With the digits of the hash and the ending, a name has at most 40 characters."""
+LONGEST_OLD_SLUG = 120
+"""Earlier versions named a file by its whole bucket."""
 MAX_REPORT_BYTES = 64 << 20
 
 
@@ -31,9 +35,9 @@ class KeptCase:
     error: str = ""
 
 
-def slug(bucket: str) -> str:
-    """A bucket as the beginning of a file name: "softmax-online-block-numeric-denominator-xk-row"."""
-    return re.sub(r"[^a-z0-9]+", "-", bucket.lower()).strip("-")[:LONGEST_SLUG].strip("-") or "case"
+def slug(text: str, longest: int = LONGEST_SLUG) -> str:
+    """A kind or a name as the beginning of a file name."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:longest].strip("-") or "case"
 
 
 def save(folder: Path, record: Record) -> Path:
@@ -46,11 +50,11 @@ def save(folder: Path, record: Record) -> Path:
 
 def save_in(place: Path, record: Record) -> Path:
     """`save` into this folder itself, which need not have the op's name."""
-    name = slug(_bucket(record) or "case")
+    name = slug(record.origin.kind if record.origin else "")
     try:
         place.mkdir(parents=True, exist_ok=True)
         with _lock(place):
-            cases = _cases_of_slug(place, name)
+            cases = _cases_of_slugs(place, {name, slug(_bucket(record), LONGEST_OLD_SLUG)})
             rivals = [entry for entry in cases if _has_same_bucket(entry, record)]
             path = _path_for(place / name, record, {entry.path for entry in cases} - {entry.path for entry in rivals})
             smaller = [entry for entry in rivals if entry.record and _size(entry.record) <= _size(record)]
@@ -88,6 +92,15 @@ def fetch(folder: Path, bucket: str) -> Record | None:
     """The record kept under a bucket, the smallest if a killed writer left two."""
     records = [entry.record for entry in entries([folder]) if entry.record and _bucket(entry.record) == bucket]
     return min(records, key=_size, default=None)
+
+
+def buckets_in(folder: Path | None) -> frozenset[str]:
+    """The buckets of all cases in a folder, which need not exist; it reads no arrays."""
+    found = set()
+    for path in paths([folder]) if folder and folder.is_dir() else ():
+        with contextlib.suppress(CaseError, OSError, ValueError, KeyError, TypeError):
+            found.add(str(json.loads(read_bytes(path, MAX_FILE_BYTES))["origin"]["bucket"]))
+    return frozenset(found)
 
 
 def delete(path: Path) -> None:
@@ -152,10 +165,10 @@ def _has_same_bucket(entry: KeptCase, record: Record) -> bool:
     return entry.record is not None and _bucket(entry.record) == _bucket(record)
 
 
-def _cases_of_slug(place: Path, name: str) -> list[KeptCase]:
-    """The case files of this slug."""
-    of_slug = re.compile(re.escape(name) + r"-[0-9a-f]{8}\.json")
-    return list(entries(path for path in sorted(place.iterdir()) if of_slug.fullmatch(path.name)))
+def _cases_of_slugs(place: Path, names: Iterable[str]) -> list[KeptCase]:
+    """The case files whose names begin so."""
+    of_slugs = re.compile(f"(?:{'|'.join(map(re.escape, names))})" + r"-[0-9a-f]{8}\.json")
+    return list(entries(path for path in sorted(place.iterdir()) if of_slugs.fullmatch(path.name)))
 
 
 def _path_for(stem: Path, record: Record, taken: set[Path]) -> Path:

@@ -23,6 +23,7 @@ Trait = Literal[
     "has-no-other-cause",  # nothing else explains it, and a smaller case costs as much as the first
     "blames-device",  # it says nothing about the kernel
     "of-whole-call",  # a single function may do it, if the Python code around it repairs it
+    "follows-from-others",  # an error with a line that its case shows explains it, even where it is a warning
     "imitated-by-state",  # runs that remember an earlier call look like it
     "leaves-traces",  # guard zones show it again after the run; the access itself explains these traces
     "reads-undefined",  # the value that is read may be anything, so it explains an answer that varies with the poison

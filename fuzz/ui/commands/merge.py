@@ -49,10 +49,13 @@ def merge(ctx: click.Context, runs: tuple[Path, ...], output: Path, folder: Path
     parts = [report_file.read(path) for path in runs]
     for part, path in zip(parts, runs, strict=True):
         for finding in (finding for kernel in part["kernels"] for finding in kernel["findings"]):
-            move_case(finding, path.parent, folder)
+            find_case(finding, path.parent)
     found = merge_reports(parts, ("kfuzz", *sys.argv[1:]))
+    for finding in (finding for kernel in found["kernels"] for finding in kernel["findings"]):
+        if folder is not None and finding["case"] is not None:
+            name_case(finding, corpus.save(folder, case_file.read(Path(finding["case"]))))
     if absent := missing_parts(parts):
-        found["exit_code"] = found["exit_code"] or COULD_NOT
+        found["exit_code"] = COULD_NOT
         click.echo(f"missing: part{'s' * (len(absent) > 1)} {', '.join(absent)}", err=True)
     write(output, as_json([found]))
     outputs.write([found])
@@ -62,20 +65,24 @@ def merge(ctx: click.Context, runs: tuple[Path, ...], output: Path, folder: Path
     ctx.exit(found["exit_code"])
 
 
-def move_case(finding: FindingEntry, beside: Path, folder: Path | None) -> None:
-    """Make a finding name the present place of its case, after copying it to the folder if there is one."""
+def find_case(finding: FindingEntry, beside: Path) -> None:
+    """Make a finding name the present place of its case."""
     if finding["case"] is None:
         return
     said = finding["case"]
     place = next((path for path in (beside / said, Path(said)) if path.is_file()), None)
     if place is None:
         raise CaseError(f"{said}: no such file here or below {beside}: copy the cases together with their report")
-    if folder is not None:
-        place = corpus.save(folder, case_file.read(place))
-    finding["case"] = shown_path(place)
-    old, new = shlex.quote(said), shlex.quote(finding["case"])
+    name_case(finding, place)
+
+
+def name_case(finding: FindingEntry, place: Path) -> None:
+    """Make a finding name another file of its case."""
+    old, new = finding["case"] or "", shown_path(place)
+    finding["case"] = new
     finding["commands"] = [
-        [label, finding["case"] if label == "file" else text.replace(old, new)] for label, text in finding["commands"]
+        [label, new if label == "file" else text.replace(shlex.quote(old), shlex.quote(new))]
+        for label, text in finding["commands"]
     ]
 
 

@@ -81,7 +81,7 @@ def minimize(
     installed.
 
     \b
-    kfuzz minimize tests/corpus/softmax/mine-special-1f0c77aa.json
+    kfuzz minimize tests/corpus/softmax/special-1f0c77aa.json
 
     Ctrl-C keeps the smallest case so far. Exit code: 0 done, 2 the case does not fail or cannot be run,
     130 interrupted.

@@ -94,6 +94,8 @@ class FindingEntry(TypedDict):
     severity: Severity
     known: Annotated[bool, From("is_known")]
     """Whether the baseline has it."""
+    kept_before: Annotated[bool, From("is_kept_before")]
+    """Whether an earlier run has kept a case of this bug."""
     first_trial: int
     smallest_trial: int
     """The trial with the smallest case."""

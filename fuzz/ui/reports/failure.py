@@ -41,20 +41,19 @@ Statement = tuple[str, str]
 
 
 def failure_text(
-    defect: Defect,
-    seen: Statement,
-    case: Path | None = None,
-    is_minimized: bool = False,
-    is_known: bool = False,
-    verbose: bool = True,
+    defect: Defect, seen: Statement, case: Path | None = None, is_minimized: bool = False, verbose: bool = True
 ) -> str:
     """The block for one defect; `seen` says how often it occurred, and `case` is the file that reproduces it.
 
     Its first line is the bucket, which begins with the kernel's name. Without `verbose` a long case is not spelled out.
     """
+    rest = _short_commands(defect, case, is_minimized, verbose)
+    return block(defect.title, defect.bucket, False, (*evidence(defect), seen, *rest))
+
+
+def _short_commands(defect: Defect, case: Path | None, is_minimized: bool, verbose: bool) -> Sequence[Statement]:
     rest = commands(defect, case, is_minimized) if case else ()
-    said = [one for one in rest if verbose or one[0] != PASTE or len(one[1]) <= LONGEST_PASTE]
-    return block(defect.title, defect.bucket, is_known, (*evidence(defect), seen, *said))
+    return [one for one in rest if verbose or one[0] != PASTE or len(one[1]) <= LONGEST_PASTE]
 
 
 def entry_text(finding: FindingEntry) -> str:
@@ -81,7 +80,15 @@ def line_width() -> int:
 def discovery_text(one: Discovery, verbose: bool = False) -> str:
     """The block for a discovery of a campaign."""
     seen = occurrence_text(one.first_trial, one.count, one.devices, one.confirmed)
-    return failure_text(one.defect, seen, one.path, one.is_minimized, one.is_known, verbose)
+    rest = _short_commands(one.defect, one.path, one.is_minimized, verbose)
+    every = (*evidence(one.defect), seen, *before_text(one), *rest)
+    return block(one.defect.title, one.defect.bucket, one.is_known, every)
+
+
+def before_text(one: Discovery) -> Iterator[Statement]:
+    """That an earlier run has found the bug; nothing if it is new."""
+    if one.is_kept_before:
+        yield "known", "an earlier run has kept a case of this bug; it fails every run until a --baseline has it"
 
 
 def occurrence_text(first_trial: int, count: int, devices: Sequence[str] = (), confirmed: str = "") -> Statement:

@@ -158,6 +158,8 @@ def _findings(kernel: str, every: list[FindingEntry]) -> list[FindingEntry]:
         told_by = min(bug, key=partial(_headline_order, kernel))
         for one in bug:
             one["bug"] = told_by["bucket"]
+            if one is not told_by:  # a bug has one case, and that of a part is another's
+                one["case"], one["commands"] = None, []
     return sorted(found, key=lambda o: (not _is_error(o), o["known"], o["first_trial"], o["bucket"]))
 
 
@@ -179,6 +181,7 @@ def _finding(same: Sequence[FindingEntry]) -> FindingEntry:
     return {
         **smallest,
         "known": any(one["known"] for one in same),
+        "kept_before": any(one["kept_before"] for one in same),
         "causes": sorted({cause for one in same for cause in one["causes"]}),
         "first_trial": first,
         "count": count,

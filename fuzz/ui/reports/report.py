@@ -23,7 +23,7 @@ from kfuzz.kinds import Severity
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.reports.claims import claim_notes
 from kfuzz.ui.reports.document import Document, FindingEntry, KernelEntry, SizesTogether, SizesTried
-from kfuzz.ui.reports.failure import Statement, commands, evidence, occurrence_text
+from kfuzz.ui.reports.failure import Statement, before_text, commands, evidence, occurrence_text
 from kfuzz.ui.reports.inferred import inferred_claim
 from kfuzz.ui.reports.properties import property_entries
 from kfuzz.ui.reports.records import make_record
@@ -177,7 +177,8 @@ class EntryParts:
     @property
     def evidence(self) -> Sequence[Statement]:
         one = self.one
-        return *evidence(one.defect), occurrence_text(one.first_trial, one.count, one.devices, one.confirmed)
+        seen = occurrence_text(one.first_trial, one.count, one.devices, one.confirmed)
+        return *evidence(one.defect), seen, *before_text(one)
 
     @property
     def commands(self) -> Sequence[Statement]:

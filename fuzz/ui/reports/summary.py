@@ -133,11 +133,13 @@ def table(report: Report) -> Table:
 
 
 def counts_text(kernel: KernelResult) -> str:
-    """`2 new, 1 known, 1 warning`; a dash if there is nothing."""
+    """`2 new, 1 found before, 1 known, 1 warning`; a dash if there is nothing."""
     new = len(kernel.news)
     known = sum(bug.is_known for bug in kernel.bugs)
     warnings = sum(not bug.is_error and not bug.is_known for bug in kernel.bugs)
-    parts = [f"{new} new" if new else "", f"{known} known" if known else ""]
+    before = sum(bug.is_kept_before for bug in kernel.news)
+    parts = [f"{new - before} new" if new > before else "", f"{before} found before" if before else ""]
+    parts += [f"{known} known" if known else ""]
     parts += [plural(warnings, "warning") if warnings else ""]
     parts += ["cannot run" if kernel.progress.error else "not judged" if kernel.unjudged else ""]
     return ", ".join(filter(None, parts)) or "-"

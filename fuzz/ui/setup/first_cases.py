@@ -54,7 +54,7 @@ def finds_bug(kernel: Kernel, seeded: Kernel, index: int, device: Device) -> boo
 
 def keep_case(case: Case, kernel: Kernel, corpus: Path) -> Path:
     """Write a case to the corpus unless it is there; its path."""
-    path = corpus / case.folder / f"{slug(f'first {kernel.name}')}-{case.digest[:8]}.json"
+    path = corpus / case.folder / f"{slug(f'first {kernel.path.stem}')}-{case.digest[:8]}.json"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         case_file.write(path, Record(case, None))

@@ -13,6 +13,7 @@ from settled import settled
 from kfuzz.campaign.schedule import LARGE, Shard, is_check, quotas, trial_count
 from kfuzz.ui.commands.group import main
 from kfuzz.ui.reports.document import Document
+from kfuzz.ui.reports.formats.json_text import as_json
 from kfuzz.ui.reports.merged import merge_reports
 
 EVERY = every_kernel()[::4]
@@ -48,6 +49,14 @@ def test_a_warning_of_a_fault_that_is_an_error_in_another_part_is_left_out(fault
     assert [one["severity"] for one in merge_reports(parts, ())["kernels"][0]["findings"]] == severities
 
 
+def test_merge_ends_with_2_if_a_part_is_missing_whatever_the_others_found() -> None:
+    Path("1.json").write_text(as_json([report(kernel(findings=[finding(case=None)]), shard="1/2", exit_code=1)]))
+    done = kfuzz("merge", "1.json")
+    assert (done.exit_code, done.stderr.splitlines()[0]) == (2, "missing: part 2/2")
+    assert "BROKEN" in done.stdout
+    assert json.loads(Path("merged.json").read_text())["exit_code"] == 2
+
+
 @pytest.mark.parametrize("count", [2, 3, 6, 16])
 def test_every_trial_is_in_one_part(count: int) -> None:
     parts = [Shard(place, count) for place in range(1, count + 1)]
@@ -78,8 +87,9 @@ def test_parts_together_are_the_whole() -> None:
         "merge", "3of3/run.json", "1of3/run.json", "2of3/run.json", "-o", "run.json", "--corpus", "1of1/corpus"
     )
     assert done.exit_code == whole["exit_code"] == 1, done.output
-    assert settled(json.loads(Path("run.json").read_text())) == settled(whole)
-    assert settled(merge_reports(parts[:2], ())) != settled(whole)
+    joined = settled(merge_reports([whole], ()))
+    assert settled(json.loads(Path("run.json").read_text())) == joined
+    assert settled(merge_reports(parts[:2], ())) != joined
     assert kfuzz("report", "run.json").exit_code == 0
 
 

@@ -281,7 +281,7 @@ def test_an_end_from_outside_is_130_and_keeps_what_was_found(folder: Path, numbe
     assert "BROKEN  mine" in rest
     assert "interrupted" in rest
     assert json.loads((folder / "r.json").read_text())["stop_reason"] == "interrupted"
-    assert list((folder / "tests" / "corpus" / "softmax").glob("mine-*.json"))
+    assert list((folder / "tests" / "corpus" / "softmax").glob("special-*.json"))
 
 
 def test_minimize_leaves_one_smaller_case_and_a_script(folder: Path) -> None:
