@@ -52,6 +52,16 @@ def log_evidence_of_all(counts: Doubles, chances: Chances) -> float:
     ) - math.log(2)
 
 
+def log_evidence_of_pairs(counts: Doubles, logs: Doubles) -> float:
+    """The logarithm of the mean evidence of some series of pairs that their draws agree too often, or too seldom.
+
+    counts: [series, 2], the pairs that agree and those that differ. logs: the sums of the logarithms of the greatest
+    probability to agree, over the pairs that do, and of 1 minus the least, over those that differ.
+    """
+    mixture = _log_rising(counts, 0.5).sum(axis=-1) - _log_rising(counts.sum(axis=-1), 1.0)
+    return _log_mean(mixture - logs.sum(axis=-1))
+
+
 def _log_mean(logs: Doubles) -> float:
     return float(np.logaddexp.reduce(logs)) - math.log(len(logs))
 

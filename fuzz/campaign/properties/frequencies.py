@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kfuzz.campaign.properties.property import NamedOutputs
+from kfuzz.campaign.properties.shifted import SeedShifts
 from kfuzz.devices import Finding
 from kfuzz.kinds import Kind
 from kfuzz.oracle.numbers.elements import values
@@ -35,9 +36,16 @@ class Quantities:
     calls: int = 0
     of_equal_rows: set[bytes] | None = field(default_factory=set)
     """The draws of a row in each call so far; None if the rows of a call differ."""
+    shifted: SeedShifts = field(init=False)
 
-    def add(self, words: str, got: NamedOutputs) -> Finding | None:
-        """Add the draws of a call; a finding if they cannot be what the op draws."""
+    def __post_init__(self) -> None:
+        self.shifted = SeedShifts(self.chances, self.rows)
+
+    def add(self, words: str, got: NamedOutputs, is_next: bool = False) -> Finding | None:
+        """Add the draws of a call; a finding if they cannot be what the op draws.
+
+        `is_next`: its seed is that of the call before it plus 1.
+        """
         answer = np.ascontiguousarray(got[self.role])
         numbers = values(answer)
         may_come, categorize = self.drawn.enclosure.holds, self.drawn.categorize
@@ -57,6 +65,8 @@ class Quantities:
             return Finding(REPEATED, repeated, array=self.role)
         if is_off and (self.calls > ENOUGH_CALLS or not self.are_all_equal):
             return Finding(DISTRIBUTION, self.describe(), array=self.role)
+        if copied := self.shifted.add(category, is_next):
+            return Finding(REPEATED, f"{self.role}: {copied}, with {words}", array=self.role)
         return None
 
     @property

@@ -80,6 +80,7 @@ def look(trial: Examined) -> Finding | bool | None:
     if case is None:
         return None
     sample: Frequencies | None = None
+    before: Mapping[str, int] = {}
     for random in calls(trial.kernel, count_rows(trial.kernel, case), choose):
         kernel = replace(trial.kernel, random={**trial.kernel.random, **random})
         try:
@@ -94,7 +95,8 @@ def look(trial: Examined) -> Finding | bool | None:
             sample = Frequencies.of(kernel, case, bound, got)
             if sample is None:
                 return None
-        found = sample.add(seeds_text(random), got)
+        found = sample.add(seeds_text(random), got, is_next(random, before))
+        before = random
         if found is not None:
             return found
     return True
@@ -155,14 +157,19 @@ def with_normal_numbers(kernel: Kernel, row: Case, choose: Choose) -> Case:
 
 
 def calls(kernel: Kernel, rows: int, choose: Choose) -> Iterator[Mapping[str, int]]:
-    """The seeds and offsets of some calls, no two of them the same."""
+    """The seeds and offsets of some calls, no two of them the same; every second seed is the one before it plus 1."""
     count = min(max(DRAWS // rows, FEWEST_CALLS), MOST_CALLS)
     seed, offset = kernel.written.random.seed, kernel.written.random.offset
-    seeds = dict.fromkeys(choose(2, LARGEST_SEED) for _ in range(count)) if seed else {}
+    firsts = [choose(2, LARGEST_SEED - 1) for _ in range(count // 2)] if seed else []
     if seed:
-        yield from ({seed: one} for one in seeds)
+        yield from ({seed: one} for one in dict.fromkeys(one + step for one in firsts for step in (0, 1)))
     if offset:
         yield from ({offset: place * FAR_APART} for place in range(1, 1 + count // (2 if seed else 1)))
+
+
+def is_next(random: Mapping[str, int], before: Mapping[str, int]) -> bool:
+    """Whether a call has the seed of the call before it plus 1; offsets are never that near."""
+    return random.keys() == before.keys() and all(one == before[name] + 1 for name, one in random.items())
 
 
 def seeds_text(random: Mapping[str, int]) -> str:
@@ -196,6 +203,6 @@ class Frequencies:
                 made.append(Quantities(role, one, of_row, rows, np.zeros(of_row.lo.shape)))
         return cls(tuple(made)) if made else None
 
-    def add(self, words: str, got: NamedOutputs) -> Finding | None:
-        """Add the draws of a call; the first finding."""
-        return next(filter(None, (one.add(words, got) for one in self.outputs)), None)
+    def add(self, words: str, got: NamedOutputs, follows: bool) -> Finding | None:
+        """Add the draws of a call, which has the next seed if it `follows`; the first finding."""
+        return next(filter(None, (one.add(words, got, follows) for one in self.outputs)), None)

@@ -1,5 +1,6 @@
 """Draws of equal rows: frequencies and repetitions, with answers that numpy draws; and the seeds of a claim."""
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from paths import DATA
 
 from kfuzz.campaign.properties.checks import draws
 from kfuzz.campaign.properties.frequencies import Quantities
+from kfuzz.campaign.properties.shifted import SeedShifts
 from kfuzz.cases.case import case_of
 from kfuzz.cases.plans.choose import seeded_choices
 from kfuzz.claims.kernel import Kernel, load
@@ -16,7 +18,7 @@ from kfuzz.devices import ClaimError, Finding
 from kfuzz.oracle import Accuracy, Special
 from kfuzz.oracle.bounds.question import enclose_sets
 from kfuzz.oracle.judging.find_op import find
-from kfuzz.oracle.numbers.evidence import Chances
+from kfuzz.oracle.numbers.evidence import Chances, log_evidence_of_pairs
 
 ROWS, P = 256, np.array([0.4, 0.3, 0.2, 0.1])
 CLAIM = """// /// kernel
@@ -58,20 +60,84 @@ def drops(cols: int) -> Quantities:
     return Quantities("y", one, Chances(every.lo[:cols], every.hi[:cols]), ROWS, np.zeros((cols, 2)))
 
 
-def found(quantities: Quantities, *answers: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> list[str]:
+def findings(
+    quantities: Quantities, *answers: np.ndarray[tuple[int, ...], np.dtype[np.generic]], is_next: bool = False
+) -> list[Finding]:
+    """The findings in some calls."""
+    every = (quantities.add(f"seed = {place}", {quantities.role: one}, is_next) for place, one in enumerate(answers))
+    return [one for one in every if one]
+
+
+def found(
+    quantities: Quantities, *answers: np.ndarray[tuple[int, ...], np.dtype[np.generic]], is_next: bool = False
+) -> list[str]:
     """The kinds of findings in some calls."""
-    every = (quantities.add(f"seed = {place}", {quantities.role: one}) for place, one in enumerate(answers))
-    return [one.kind for one in every if isinstance(one, Finding)]
+    return [one.kind for one in findings(quantities, *answers, is_next=is_next)]
 
 
 def drawn(seed: int, p: object = P) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     return np.random.default_rng(seed).choice(4, ROWS, p=np.asarray(p))
 
 
-def test_draws_from_the_distribution_are_kept() -> None:
-    assert found(tokens(), *map(drawn, range(16))) == []
+@pytest.mark.parametrize("is_next", [False, True])
+def test_draws_from_the_distribution_are_kept(is_next: bool) -> None:
+    assert found(tokens(), *map(drawn, range(16)), is_next=is_next) == []
     masks = (2.0 * np.random.default_rng(seed).integers(0, 2, (ROWS, 5)) for seed in range(16))
-    assert found(drops(5), *(mask.astype(np.float32) for mask in masks)) == []
+    assert found(drops(5), *(mask.astype(np.float32) for mask in masks), is_next=is_next) == []
+
+
+@pytest.mark.parametrize(
+    ("shift", "says"),
+    [
+        (1, "255 of 255 draws are those of the seed before, 1 row further on; by"),
+        (4, "252 of 252 draws are those of the seed before, 4 rows further on; by"),
+        (-128, "128 of 128 draws are those of the seed before, 128 rows before; by"),
+    ],
+)
+def test_draws_of_the_next_seed_that_are_moved_rows_are_found(shift: int, says: str) -> None:
+    """The row is added to the seed: each call by itself has the right distribution, and no two calls are equal."""
+    stream = np.random.default_rng(1).choice(4, 3 * ROWS, p=P)
+    calls = [stream[ROWS:][:ROWS], stream[ROWS + shift :][:ROWS]]
+    (one,) = findings(tokens(), *calls, is_next=True)
+    assert (one.kind, says in one.message) == ("repeated-draws", True), one.message
+    assert found(tokens(), *calls) == [], "of seeds that are far apart nothing is asked"
+
+
+@pytest.mark.parametrize(("shift", "says"), [(1, "1 element further"), (10, "2 rows further"), (-5, "1 row before")])
+def test_draws_of_the_next_seed_that_are_moved_elements_are_found(shift: int, says: str) -> None:
+    stream = 2 * np.random.default_rng(1).integers(0, 2, ROWS * 5 + 40).astype(np.float32)
+    (one,) = findings(
+        drops(5), *(stream[20 + first :][: ROWS * 5].reshape(ROWS, 5) for first in (0, shift)), is_next=True
+    )
+    assert says in one.message
+
+
+def test_draws_that_agree_in_half_of_the_places_or_never_are_found() -> None:
+    half = 2 * np.random.default_rng(1).integers(0, 2, (2, 256, 5)).astype(np.float32)
+    half[1, ::2] = half[0, ::2]
+    assert found(drops(5), *half, is_next=True) == ["repeated-draws"]
+    assert found(drops(5), half[0], 2 - half[0], is_next=True) == ["repeated-draws"], "1 - u"
+
+
+def expected_evidence(chances: Chances, p: float) -> float:
+    """The expectation of the evidence after three calls of two rows, whose first category has the probability p."""
+    total = 0.0
+    for drawn in itertools.product((0, 1), repeat=6):
+        one = SeedShifts(chances, 2)
+        for call in np.reshape(drawn, (3, 2, 1)):
+            one.add(call, is_next=True)
+        chance = np.prod(np.where(np.array(drawn) == 0, p, 1 - p))
+        total += chance * np.exp(log_evidence_of_pairs(one.counts, one.logs))
+    return float(total)
+
+
+@pytest.mark.parametrize("p", [0.3, 0.4, 0.55])
+def test_the_evidence_of_shifts_has_an_expectation_of_at_most_one_within_the_bounds(p: float) -> None:
+    assert expected_evidence(Chances(np.array([[0.3, 0.45]]), np.array([[0.55, 0.7]])), p) <= 1 + 1e-12
+
+
+def test_the_evidence_of_shifts_beyond_the_bounds_is_more() -> None:
+    assert expected_evidence(Chances(np.array([[0.3, 0.45]]), np.array([[0.35, 0.5]])), 0.55) > 1.1
 
 
 def test_draws_from_another_distribution_are_found() -> None:
@@ -109,6 +175,8 @@ def test_seeds_are_handed_over_as_sizes_are(tmp_path: Path) -> None:
 def test_calls_have_different_seeds_and_offsets_far_apart(tmp_path: Path) -> None:
     made = list(draws.calls(kernel_of(tmp_path, CLAIM), ROWS, seeded_choices(1)))
     assert len({tuple(one.items()) for one in made}) == len(made) > draws.FEWEST_CALLS
+    follows = [draws.is_next(one, before) for before, one in itertools.pairwise(made)]
+    assert sum(follows) == draws.MOST_CALLS / 2
     offsets = [one["offset"] for one in made if "offset" in one]
     assert np.all(np.diff(offsets) >= draws.FAR_APART)
 
