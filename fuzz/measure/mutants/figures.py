@@ -163,6 +163,6 @@ def score_lines(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Itera
     if not report.options.per_operator:
         for score in wrongly_excused(report.scores.values(), known):
             yield f"a reason says that it survives: {score.kernel}:{score.line}: {score.operator}: {score.after}"
-    idle = idle_operators(report, known)
-    for why in dict.fromkeys(idle.values()):
-        yield f"operators that {why}: {', '.join(name for name in idle if idle[name] == why)}"
+    blind = [one for one, of in by_operator(report, known).items() if sum(of.counts.values()) and not of.killed]
+    if blind:
+        yield f"operators that made no mutant that was killed: {', '.join(blind)}"

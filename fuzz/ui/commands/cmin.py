@@ -12,7 +12,7 @@ from kfuzz.common.printable import shown_path
 from kfuzz.measure.mutants.redundant_cases import killers_of_mutants, redundant_cases
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.completing import TARGET
-from kfuzz.ui.commands.options import device_option, kernels_named, print_faults
+from kfuzz.ui.commands.options import device_option, kernels_named, print_faults, show_progress
 from kfuzz.ui.commands.replay import DEFAULT
 from kfuzz.ui.targets.project import kernels_below
 
@@ -46,11 +46,10 @@ def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> N
     print_faults(found)
     kernels = tuple(kernel for kernel in found.usable if kernel.broken is None)
     killers = {}
-    with closing(open_device(device)) as opened:
+    with closing(open_device(device)) as opened, show_progress("planting the first bugs") as show:
         for mutant, cases in killers_of_mutants(records, kernels, opened):
             killers[mutant.key] = cases
-            click.echo(f"\r{plural(len(killers), 'planted bug')} tried, at {mutant.kernel} ", err=True, nl=False)
-    click.echo("", err=True)
+            show(f"{plural(len(killers), 'planted bug')} tried, at {mutant.kernel}")
     killed = sum(bool(cases) for cases in killers.values())
     needless = redundant_cases(killers, lambda place: records[place].case.elements)
     for place in sorted(needless):

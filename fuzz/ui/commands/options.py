@@ -6,12 +6,14 @@ Knows click and how you write these; it does not know what a command does with t
 import functools
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 from kfuzz.campaign.device import NAMES
 from kfuzz.campaign.schedule import Shard
@@ -92,6 +94,17 @@ def console(to_stderr: bool = False) -> Screen:
     """A console as wide as the terminal; without a terminal it never breaks lines."""
     is_terminal = (sys.stderr if to_stderr else sys.stdout).isatty()
     return Screen(stderr=to_stderr) if is_terminal else Screen(stderr=to_stderr, width=WIDE)
+
+
+@contextmanager
+def show_progress(first: str) -> Iterator[Callable[[str], None]]:
+    """A function that shows how far a command is: on one line of a terminal, and nowhere else."""
+    screen = console(to_stderr=True)
+    if not screen.is_terminal:
+        yield lambda _: None
+        return
+    with screen.status(first) as status:
+        yield lambda text: status.update(escape(text))
 
 
 def parse_arguments(_: click.Context, __: click.Parameter, written: Sequence[str]) -> dict[str, tuple[str, ...]]:

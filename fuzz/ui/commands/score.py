@@ -1,6 +1,5 @@
 """`kfuzz score`: options, progress and exit code. kfuzz.measure.mutants computes the score."""
 
-import time
 from functools import partial
 from pathlib import Path
 
@@ -15,37 +14,14 @@ from kfuzz.measure.mutants.survivors import read_reasons
 from kfuzz.measure.mutants.trials import ScoreOptions
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.completing import TARGET
-from kfuzz.ui.commands.options import console, kernels_named, print_faults
+from kfuzz.ui.commands.options import kernels_named, print_faults, show_progress
 from kfuzz.ui.reports.report import STDOUT, write
 
-LINE_EVERY = 15.0
 
-
-class ScoreProgress:
-    """Shows the progress: on one line of a terminal; without a terminal, on a new line now and then."""
-
-    def __init__(self) -> None:
-        self._console = console(to_stderr=True)
-        self._status = self._console.status("compiling the first mutants")
-        self._last = time.monotonic()
-
-    def __call__(self, progress: HowFar) -> None:
-        """Show that one more mutant is done."""
-        left = f"{progress.left / 60:.0f} min" if progress.left >= 90 else f"{progress.left:.0f} s"
-        line = f"{progress.done} of {plural(progress.total, 'mutant')}, {left} left; at {progress.score.kernel}"
-        if self._console.is_terminal:
-            self._status.update(line)
-        elif time.monotonic() - self._last >= LINE_EVERY or progress.done == progress.total:
-            self._last = time.monotonic()
-            self._console.print(line)
-
-    def __enter__(self) -> "ScoreProgress":
-        if self._console.is_terminal:
-            self._status.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._status.stop()
+def progress_text(progress: HowFar) -> str:
+    """How far the score is, in words."""
+    left = f"{progress.left / 60:.0f} min" if progress.left >= 90 else f"{progress.left:.0f} s"
+    return f"{progress.done} of {plural(progress.total, 'mutant')}, {left} left; at {progress.score.kernel}"
 
 
 @click.command(short_help="Count how many planted bugs the search finds.")
@@ -91,9 +67,10 @@ def score(
     kernels = [kernel for kernel in named.usable if kernel.broken is None]
     if not kernels:
         raise TargetError(f"{', '.join(targets)}: wrong on purpose; kfuzz plants bugs only into correct kernels")
-    with ScoreProgress() as progress:
+    options = ScoreOptions(seed, max_cases, per_operator)
+    with show_progress("compiling the first mutants") as show:
         report = run_score(
-            kernels, partial(open_device, "cpu"), ScoreOptions(seed, max_cases, per_operator), jobs, out, progress
+            kernels, partial(open_device, "cpu"), options, jobs, out, lambda progress: show(progress_text(progress))
         )
     for line in score_lines(report, read_reasons()):
         click.echo(line, err=json_file == STDOUT)

@@ -1,5 +1,7 @@
 """A corpus made smaller: no kill is lost, and a case without mutants stays."""
 
+import contextlib
+import io
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ from kfuzz.cases import corpus
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.measure.mutants.redundant_cases import redundant_cases
 from kfuzz.ui.commands.group import main
+from kfuzz.ui.commands.options import show_progress
 
 
 def test_a_case_goes_whose_kills_the_others_make() -> None:
@@ -41,7 +44,7 @@ def test_the_command_names_redundant_cases_and_deletes_only_on_request(tmp_path:
         corpus.save(tmp_path, Record(case_of("transpose", {"x": x}), origin))
     command = ["cmin", str(tmp_path), "--kernel", "transpose/naive", "--device", "cpu"]
     reported = CliRunner().invoke(main, command)
-    assert reported.exit_code == 0, reported.output
+    assert (reported.exit_code, reported.stderr) == (0, ""), reported.output
     assert len(list(tmp_path.glob("*/*.json"))) == 2
     before = reported.output.splitlines()[-1]
     done = CliRunner().invoke(main, [*command, "--delete"])
@@ -52,6 +55,21 @@ def test_the_command_names_redundant_cases_and_deletes_only_on_request(tmp_path:
     assert before.endswith("; 1 of 2 cases redundant")
     assert again.endswith("; 0 of 1 case redundant")
     assert left >= 1
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("kind", [Terminal, io.StringIO])
+def test_progress_is_shown_on_a_terminal_alone(kind: type[io.StringIO], monkeypatch: pytest.MonkeyPatch) -> None:
+    """35 texts stood on one line of a pipe."""
+    monkeypatch.setenv("TERM", "xterm")
+    with contextlib.redirect_stderr(kind()) as stream, show_progress("planting the first bugs") as show:
+        show("3 planted bugs tried, at [mine]")
+    said = stream.getvalue()
+    assert "3 planted bugs tried, at [mine]" in said if kind is Terminal else said == ""
 
 
 def test_a_folder_without_cases_is_one_line(tmp_path: Path) -> None:
