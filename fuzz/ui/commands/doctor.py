@@ -3,7 +3,6 @@
 Every answer comes from the device itself: a device works if a kernel runs on it and gives a right answer.
 """
 
-import json
 import platform
 import re
 import tomllib
@@ -23,6 +22,7 @@ from kfuzz.campaign.device import NAMES, open_device
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.common.exit_codes import COULD_NOT
 from kfuzz.common.installation import install_line, install_package_line
+from kfuzz.common.text.json_lines import write_document
 from kfuzz.devices import Device, DeviceError, Probe, host_compiler
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.devices.python.opening import installed_release
@@ -72,7 +72,7 @@ def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
             for function, flags in exp_model.SWEEPS:
                 sweeps.append(exp_model.sweep_exp(device, function, flags, exp_model.STRIDES[device.name]))
                 click.echo(exp_model.describe_sweep(sweeps[-1]), err=True)
-            click.echo(json.dumps(exp_model.as_document(sweeps, provenance(device.name)), indent=2))
+            click.echo(write_document(exp_model.as_document(sweeps, provenance(device.name)), deepest=2), nl=False)
         return
     works = False
     for check in (python(), *packages(), *tools()):
