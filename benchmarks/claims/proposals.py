@@ -69,7 +69,7 @@ def without_claim(kernel: Kernel) -> Kernel | None:
     """The kernel with a claim that is guessed from its text; None if there is none."""
     text = re.sub(r"// /// kernel\n.*?\n// ///\n", "", kernel.source, flags=re.DOTALL)
     try:
-        return guessed(kernel.path, text, kernel.op)
+        return guessed(kernel.path, text, kernel.op).kernel
     except ClaimError:
         return None
 

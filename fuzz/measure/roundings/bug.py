@@ -39,6 +39,7 @@ LOOKED = 12
 TRIALS = 8
 MOST_SIGNS, WIDEST = 3, 300
 ClaimLayout = tuple[tuple[str, ...], str, str, str, str]
+NOT_PROVED = "this claim fits some inputs, but the kernel is wrong for others"
 IF_NOT_A_BUG = "if it was never meant for such an input, write that into axes, where or [values] of the claim"
 
 
@@ -62,7 +63,8 @@ class LikelyBug:
     """What breaks a claim that fits: the defects of some trials, one for each bucket, and the first failure.
 
     `share`: the share of ordinary cases that the kernel gets right. `is_scaled`: the grid grows with the sizes.
-    `is_launch_sure`: the text writes the launch, or nothing in ordinary cases may come from another one.
+    `is_launch_sure`: the text writes the launch, or nothing in ordinary cases may come from another one. `is_op_sure`:
+    the user says the op; a leaky_relu.cu is right as a relu wherever all values are positive.
     """
 
     failure: FailedGuess
@@ -70,6 +72,7 @@ class LikelyBug:
     share: float = 1.0
     is_scaled: bool = True
     is_launch_sure: bool = True
+    is_op_sure: bool = True
 
     @property
     def is_proved(self) -> bool:
@@ -78,7 +81,8 @@ class LikelyBug:
         A kernel that takes fewer sizes than the claim allows, such as multiples of 8, is wrong at some ordinary ones,
         and one that a program launches as `<<<1024, 256>>>` was launched so for its own size.
         """
-        return self.share == 1 and self.is_scaled and self.is_launch_sure
+        is_sure = self.is_op_sure or any(one.is_placed for one in self.defects)  # a race is one whatever it computes
+        return self.share == 1 and self.is_scaled and self.is_launch_sure and is_sure
 
     def __str__(self) -> str:
         one = self.defects[0]

@@ -27,6 +27,7 @@ from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, Entry, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.measure.roundings.bug import (
+    NOT_PROVED,
     ClaimLayout,
     FailedGuess,
     LikelyBug,
@@ -107,11 +108,11 @@ def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHI
     """The first claim that the trials keep, or that a bug breaks; else a ClaimError that says what to do."""
     found = guess(path, source, op, said)
     if found.bug and not found.bug.is_proved:
-        where = shown_path(path)
-        raise ClaimError(
-            f"{where}: this claim for {found.kernel.op} fits some sizes, but the kernel is wrong at others: "
-            f"{found.bug}\n{claim_of(found.kernel)}\nput it into the file, with the launch and the sizes of the kernel"
-        )
+        where, name, toml = shown_path(path), found.kernel.op, claim_of(found.kernel)
+        way = f"put this claim into the file, with the op, launch and sizes that are meant:\n{toml}"
+        if not found.bug.is_op_sure:
+            way = f"if it computes {name}, as its names say: kfuzz fuzz {where} --op {name}\nelse {way}"
+        raise ClaimError(f"{where}: {NOT_PROVED}: {found.bug}\n{way}")
     return found
 
 
@@ -131,6 +132,8 @@ def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING
                 outside = tuple(outside_of(kernel, tried.failed))
                 return Guess(in_file(path, kernel.front.toml, source), outside=outside)
             found = find_likeliest(tried.failed[known:], device, group.is_launch_written)
+            if found and (said.is_op_guessed or not op):
+                found = found[0], replace(found[1], is_op_sure=False)
             if found and (likeliest is None or not likeliest[1].is_proved):
                 likeliest = found
             if found and found[1].is_proved:  # no launch but this was meant

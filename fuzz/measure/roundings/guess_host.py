@@ -40,15 +40,20 @@ Pairing = tuple[list[tuple[str, str]], list[str]]
 
 @dataclass(frozen=True)
 class FunctionWords:
-    """The user's options for a function: its name, its home shape, and the values of other arguments."""
+    """The user's options for a function: its name, its home shape, and the values of other arguments.
+
+    `is_op_guessed`: its op is none of them, but what the names of the file suggest.
+    """
 
     entry: str = ""
     home: tuple[int, ...] = ()
     arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     only_home: bool = False
+    is_op_guessed: bool = False
 
 
 NOTHING = FunctionWords()
+BY_NAMES = FunctionWords(is_op_guessed=True)
 
 
 def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:

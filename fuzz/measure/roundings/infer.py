@@ -28,7 +28,15 @@ from kfuzz.common.text.cuda_in_python import cuda_of, functions_in, has_cuda, li
 from kfuzz.devices import ClaimError
 from kfuzz.measure.roundings.guess import Guess, check_op, guessed, op_of
 from kfuzz.measure.roundings.guess_call import claim_by_reference, claim_for_python, kernel_of_module
-from kfuzz.measure.roundings.guess_host import RETURNED, FunctionWords, bound_in, entries_for, host_claims, takes
+from kfuzz.measure.roundings.guess_host import (
+    BY_NAMES,
+    RETURNED,
+    FunctionWords,
+    bound_in,
+    entries_for,
+    host_claims,
+    takes,
+)
 from kfuzz.measure.roundings.guess_kernel import name_of, sizes_in
 
 ENDING = ".py"
@@ -124,7 +132,7 @@ def guess_by_names(path: Path, source: str) -> Guess:
         raise ClaimError(
             f"{where}: CUDA without a claim; say what it computes: kfuzz fuzz {where} --op OP; kfuzz op lists all"
         )
-    found = guessed(path, source, op)
+    found = guessed(path, source, op, BY_NAMES)
     return replace(found, kernel=read(kernel_file.beside(path, source, found.kernel.front.toml, f"--op {op}")))
 
 

@@ -22,7 +22,7 @@ from kfuzz.cases.case import case_for
 from kfuzz.claims.kernel import Kernel
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.devices import Probe
-from kfuzz.measure.roundings.bug import WIDEST, LikelyBug
+from kfuzz.measure.roundings.bug import NOT_PROVED, WIDEST, LikelyBug
 from kfuzz.measure.roundings.conventions import conventions_of
 from kfuzz.measure.roundings.grounds import grounds, inputs_of
 from kfuzz.measure.roundings.guess import Guess
@@ -61,7 +61,8 @@ class Proposal:
     def verdict(self) -> str:
         """The result of the trials in a sentence."""
         if self.bug:
-            return f"this looks like a bug: {self.bug}"
+            looks = "this looks like a bug" if self.bug.is_proved else NOT_PROVED
+            return f"{looks}: {self.bug}"
         if self.broken:
             return f"this claim fits, but the kernel looks wrong: {self.message or '; '.join(self.broken)}"
         return f"kept in {plural(self.trials, 'trial')}"

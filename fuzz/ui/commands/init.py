@@ -19,7 +19,7 @@ from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.measure.roundings.bug import IF_NOT_A_BUG
-from kfuzz.measure.roundings.guess import Guess, guess
+from kfuzz.measure.roundings.guess import Guess, guessed
 from kfuzz.measure.roundings.in_hand import keep_findings
 from kfuzz.measure.roundings.keep import proposed_for
 from kfuzz.measure.roundings.text import claim_of
@@ -113,7 +113,7 @@ def give_claim(path: Path, began: SetUp) -> None:
     try:
         read = path.read_bytes()
         with show_phases(console(to_stderr=True)):
-            made = guess(path, read.decode("utf-8-sig"), None)
+            made = guessed(path, read.decode("utf-8-sig"), None)
             found = proposed_for(made, SEED, TRIALS)
     except ClaimError as error:
         click.echo(f"{error}")

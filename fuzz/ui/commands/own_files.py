@@ -20,6 +20,7 @@ from kfuzz.common.printable import shown_path
 from kfuzz.common.text.cuda_text import blank_non_code
 from kfuzz.devices import ClaimError
 from kfuzz.measure.roundings.guess import guessed, op_of
+from kfuzz.measure.roundings.guess_host import BY_NAMES
 from kfuzz.measure.roundings.infer import Unclaimed
 from kfuzz.ui.commands.check import check
 from kfuzz.ui.commands.options import console
@@ -141,9 +142,9 @@ def claim_instead(path: Path) -> Unclaimed:
     if is_extension:  # the claim of a function of tensors is not tried otherwise, and here even its op is a guess
         try:
             with show_phases(console(to_stderr=True)):
-                guessed(path, text, op)
+                guessed(path, text, op, BY_NAMES)
         except ClaimError as error:
             tried = str(error).removeprefix(f"{where}: ")
             raise ClaimError(f"{where}: if it computes {op}, as its names say, run {how}; {tried}") from None
     click.echo(f"{where}: {what} without a claim; its names say {op}, so this is {how}", err=True)
-    return Unclaimed(op)
+    return Unclaimed(op, BY_NAMES)

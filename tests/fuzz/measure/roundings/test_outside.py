@@ -9,7 +9,8 @@ from paths import DATA
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import ClaimError
 from kfuzz.measure.roundings.grounds import is_too_much
-from kfuzz.measure.roundings.guess import guess
+from kfuzz.measure.roundings.guess import guess, guessed
+from kfuzz.measure.roundings.guess_host import BY_NAMES
 from kfuzz.measure.roundings.guess_kernel import claims, function_of, launched_sizes, value_tables
 from kfuzz.ui.commands.group import main
 
@@ -104,6 +105,27 @@ def test_a_finding_of_the_guess_is_broken_with_a_kept_case(
 def test_a_right_twin_is_guessed_whole(tmp_path: Path, name: str) -> None:
     found = guess(tmp_path / f"{name}.cu", text_of(name), None)
     assert (found.bug, found.outside) == (None, ())
+
+
+LEAKY_RELU = """__global__ void leaky_relu(const float *x, float *y, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) y[i] = x[i] > 0 ? x[i] : 0.1f * x[i];
+}
+void launch(const float *x, float *y, int n) { leaky_relu<<<(n + 255) / 256, 256>>>(x, y, n); }
+"""
+
+
+@pytest.mark.slow
+def test_a_wrong_value_is_no_bug_if_only_the_names_say_the_op(tmp_path: Path) -> None:
+    """A leaky_relu.cu is right as a relu wherever all values are positive, as those of ordinary cases are."""
+    path = tmp_path / "leaky_relu.cu"
+    with pytest.raises(ClaimError, match=r"if it computes relu, as its names say: kfuzz fuzz .* --op relu\n"):
+        guessed(path, LEAKY_RELU, None)
+    with pytest.raises(ClaimError, match="is wrong for others"):
+        guessed(path, LEAKY_RELU, "relu", BY_NAMES)
+    found = guessed(path, LEAKY_RELU, "relu")
+    assert found.bug
+    assert found.bug.is_proved
 
 
 @pytest.mark.slow(10)
