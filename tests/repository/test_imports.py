@@ -1,6 +1,7 @@
 """Allowed imports: from a storey to those below it, no search in the oracle, one file with pycuda, no circles."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -354,6 +355,21 @@ def test_the_check_sees_an_arrow_that_points_the_wrong_way(tmp_path: Path, file:
 def write_module(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
+
+
+def lost_headers(root: Path) -> list[str]:
+    """The includes that name a file by its place, which is not there; only nvcc would notice some of them."""
+    files = (path for path in (root / "fuzz").rglob("*") if path.suffix in (".h", ".cpp", ".cu", ".cuh"))
+    named = (
+        (path, one) for path in files for one in re.findall(r'^ *# *include *"(\.\./[^"]+)"', path.read_text(), re.M)
+    )
+    return [f"{path.name}: {one}" for path, one in named if not (path.parent / one).is_file()]
+
+
+def test_every_header_that_is_named_by_its_place_is_there(tmp_path: Path) -> None:
+    assert lost_headers(ROOT) == []
+    write_module(tmp_path / "fuzz/gpu/front.h", '#include "../runtime/moved.h"\n')
+    assert lost_headers(tmp_path) == ["front.h: ../runtime/moved.h"]
 
 
 def test_what_not_everybody_has_is_allowed_in_its_one_file(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../cuda_on_cpu/host/include/cuda_on_cpu_host/refusal.h"
+#include "../../../cuda_on_cpu/host/include/cuda_on_cpu_host/refusal.h"
 
 namespace kfuzz_host {
 
