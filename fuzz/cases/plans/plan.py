@@ -44,6 +44,8 @@ from kfuzz.oracle.op.spelling import name_in
 FEW_ROWS = 4
 OFTEN_IN_PARTS, IN_PARTS, HOSTILE = 1, 2, 3
 """Which of four trials of an answer of more rows; the first one has plain numbers, and OFTEN_IN_PARTS mostly."""
+PLAIN_WINDOWS = 3
+"""Of so many trials of a convolution one chooses among the four: the others show what large numbers lose."""
 MANY_NUMBERS = 1 << 16
 """From so many terms on, n roundings of 2^-24 are more than 1 / sqrt(n), by which the means of plain noise differ."""
 HOSTILE_IF_MANY = 4
@@ -134,17 +136,18 @@ def planner_of(op: str) -> Planner:
 def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
     """Hostile rows for every role; codes and scales where the kernel reads them.
 
-    An answer of a reference may take hundreds of rows: some would be infinite or NaN, and so would every answer. So its
-    arrays are plain now and then, or differ from part to part.
+    An answer of a reference or of a convolution may take hundreds of rows: some would be infinite or NaN, and so would
+    every answer. So its arrays are plain now and then, or differ from part to part.
     """
     roles, op = ground.kernel.roles, ground.kernel.op
     made_here = [role for role in wanted if not roles.integers.get(role) and role not in roles.structures]
     plain = set[str]()
-    if ground.kernel.reference:
+    if ground.kernel.reference or multiplies_windows(op):
         is_whole = find(op).is_whole
         free = [role for role in made_here if not (role in roles.grids and is_scale(role))]
         plain = {role for role in free if is_whole or rows_of_an_answer(op, role, wanted[role]) > FEW_ROWS}
-    kind = choose(0, HOSTILE) if plain else HOSTILE
+    may_be_plain = plain and (ground.kernel.reference or once_in(choose, PLAIN_WINDOWS))
+    kind = choose(0, HOSTILE) if may_be_plain else HOSTILE
     most = max((answers_and_numbers(op, role, wanted[role])[1] for role in plain), default=0)
     if kind == HOSTILE and most >= MANY_NUMBERS and not once_in(choose, HOSTILE_IF_MANY):
         kind = IN_PARTS
@@ -158,6 +161,12 @@ def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choo
         return plain_rows(*rows_and_columns(wanted[role]), choose, floats(ground.kernel.source))
 
     return {role: recipe_of(role) for role in made_here}
+
+
+@cache
+def multiplies_windows(op: str) -> bool:
+    """Whether an op multiplies parts of two arrays of four dimensions or more, as convolutions do."""
+    return sum(len(one.dimensions) > 3 for one in find(op).inputs.values()) > 1
 
 
 def rows_of_an_answer(op: str, role: str, shape: Shape) -> int:
