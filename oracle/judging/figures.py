@@ -38,9 +38,14 @@ def error_in_ulps(got: Doubles, enclosure: Enclosure, element: Element | None) -
         counts = judged & np.isfinite(off)
         largest = np.max(np.abs(want), axis=1, where=counts, initial=0.0)
         off = np.max(off, axis=1, where=counts, initial=0.0)[largest > 0]
-        exponents = np.frexp(largest[largest > 0])[1]  # of a fraction in [1/2, 1)
-        ulps = np.ldexp(off, element.p - np.maximum(exponents, element.least + 1))
+        ulps = off / unit_of(largest[largest > 0], element)
     return float(np.max(ulps, initial=0.0))
+
+
+def unit_of(numbers: Doubles, element: Element) -> Doubles:
+    """A unit in the last place of each number."""
+    exponents = np.frexp(numbers)[1]  # of a fraction in [1/2, 1)
+    return np.asarray(np.ldexp(1.0, np.maximum(exponents, element.least + 1) - element.p))
 
 
 def most_ulps(verdicts: Iterable[Verdict]) -> float | None:

@@ -14,6 +14,7 @@ from kfuzz.oracle.diagnosis.formulas import diagnose
 from kfuzz.oracle.diagnosis.pattern import extent, pattern
 from kfuzz.oracle.judging.figures import count_unjudged_rows, error_in_ulps, most_ulps
 from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.judging.inaccurate import claims_of_stable_forms, describe_loss, find_far_elements
 from kfuzz.oracle.judging.slices import GRAVEST, MOST_SHOWN, Part, join_tiers, join_verdicts, split_rows
 from kfuzz.oracle.numbers.elements import BY_DTYPE, store, values
 from kfuzz.oracle.numbers.enclosure import (
@@ -113,7 +114,14 @@ def _judge_rows(
         enclosures = enclose_answers(module, asked, answered, claim, special, scalars)
         looks = {role: _look(answered[role], enclosures[role]) for role in module.outputs}
         if all(look.worst is None for look in looks.values()):
-            return {role: look.base for role, look in looks.items()}
+            if claim is not accuracy or len(forms) == 1 or not is_explained:
+                return {role: look.base for role, look in looks.items()}
+            return {
+                role: replace(
+                    look.base, inaccurate=_judge_stable(module, asked, answered, role, accuracy, special, scalars)
+                )
+                for role, look in looks.items()
+            }
     stored = {role: BY_DTYPE[answered[role].dtype] for role, of in module.outputs.items() if of.is_float}
     is_held = names_a_way(module, accuracy)
     loosest = loosest_ends(module, asked, accuracy, scalars or {}, stored) or {}
@@ -125,6 +133,29 @@ def _judge_rows(
             for role, look in looks.items()
         }
     return {role: _explain(module, asked, role, answered[role], enclosures[role], looks[role]) for role in looks}
+
+
+def _judge_stable(
+    module: Op, asked: Mapping[str, Floats], answered: Mapping[str, Floats], role: str, accuracy: Accuracy,
+    special: Special, scalars: Mapping[str, float | str] | None,
+) -> Verdict | None:  # fmt: skip
+    """The verdict on a kept answer as if the stable forms alone were right; None unless it errs far more than these."""
+    answer, got = answered[role], values(answered[role])
+    stable = (
+        (claim.form or "", enclose_answers(module, asked, answered, claim, special, scalars)[role])
+        for claim in claims_of_stable_forms(module, accuracy)
+    )
+    far = find_far_elements(got, stable, BY_DTYPE.get(answer.dtype))
+    if far is None:
+        return None
+    return Verdict(
+        "broken", far.times, int(np.count_nonzero(far.enclosure.judged)), far.enclosure.reasons,
+        kind="numeric" if np.isfinite(far.times) else "special",
+        diagnosis="cancellation", detail=describe_loss(got, far),
+        region=pattern(far.mask[far.worst[:-1]]).region if far.mask.size > 1 else "row",
+        worst=_describe(role, [far.worst], answer, far.enclosure)[0], extent=extent(far.mask, far.worst),
+        picture=_picture(role, answer, far.enclosure, far.mask), tier="arb",
+    )  # fmt: skip
 
 
 def enclose_answers(
@@ -148,6 +179,9 @@ def _combine(verdicts: list[Verdict]) -> Verdict:
     return replace(
         first, ratio=ratio, judged=judged, reasons=reasons, tier=join_tiers(first, verdicts), rows=rows,
         unjudged_rows=max(v.unjudged_rows for v in verdicts if v.rows == rows), ulps=most_ulps(verdicts),
+        inaccurate=max(
+            (v.inaccurate for v in verdicts if v.inaccurate is not None), key=lambda one: one.ratio, default=None
+        ),
     )  # fmt: skip
 
 

@@ -91,9 +91,24 @@ def join_verdicts(parts: Sequence[Part], answer: Floats) -> Verdict:
         rows=sum(verdict.rows for verdict in verdicts),
         unjudged_rows=sum(verdict.unjudged_rows for verdict in verdicts),
         ulps=most_ulps(verdicts),
+        inaccurate=_join_inaccurate(parts, answer),
         worst=place,
         picture=worst.picture and _whole_picture(worst.picture, parts, answer),
         extent=worst.extent and _whole_extent(worst.extent, parts, answer),
+    )
+
+
+def _join_inaccurate(parts: Sequence[Part], answer: Floats) -> Verdict | None:
+    """Join the verdicts on the slices that are inaccurate; None if none is."""
+    found = [(rows, verdict.inaccurate) for rows, verdict in parts if verdict.inaccurate is not None]
+    if not found:
+        return None
+    joined = join_verdicts(found, answer)
+    if len(found) > 1 or joined.worst is None or joined.extent is None:
+        return joined
+    rows, (extent, worst) = found[0][0], (joined.extent, joined.worst)
+    return replace(
+        joined, worst=_place_in_whole(worst, rows), picture=None, extent=_whole_extent(extent, found, answer)
     )
 
 

@@ -51,6 +51,10 @@ class SuspectWarning(UserWarning):
     """The answer lies outside the op's own forms, and some rearrangement of its formula may give it."""
 
 
+class InaccurateWarning(UserWarning):
+    """The answer errs a thousand times as far as the stable forms of the op may."""
+
+
 class Why(Enum):
     """Why a part of an answer is not judged. The value is the wording; `{about}` is filled in from the Reason."""
 
@@ -198,6 +202,9 @@ class Verdict:
     ulps: float | None = None
     """The largest error against the exact answer among the judged finite elements, in units in the last place; None of
     integers, grids and float64, whose exact answer float64 does not give."""
+    inaccurate: "Verdict | None" = None
+    """The verdict on an answer that is not outside, as if stable forms alone were right, if it errs a thousand times as
+    far as these may, `ratio` times as far: docs/numerics.md#inaccurate."""
 
     def __bool__(self) -> bool:
         raise TypeError(
@@ -211,22 +218,27 @@ class Verdict:
         return self.status in ("broken", "suspect")
 
     def check(self) -> "Verdict":
-        """Return the verdict if it is kept or suspect, which warns; raise AnswerError if broken or not judged."""
+        """Return the verdict if it is kept or suspect, which warns; raise AnswerError if broken or not judged.
+
+        An answer that is far less accurate than other forms of the op give warns, too.
+        """
+        if self.inaccurate is not None:
+            warnings.warn(f"inaccurate: {self.inaccurate.text}", InaccurateWarning, stacklevel=2)
         if self.status == "kept":
             return self
         if self.status == "not judged":
             raise AnswerError(f"not judged: {'; '.join(map(str, self.reasons))}")
+        if self.status == "suspect":
+            text = f"suspect: {self.text}; another way to compute the op may give this"
+            warnings.warn(text, SuspectWarning, stacklevel=2)
+            return self
+        raise AnswerError(f"broken: {self.text}")
+
+    @property
+    def text(self) -> str:
+        """The worst element and the diagnosis in a line."""
         worst, diagnosis = self.worst, ": ".join(part for part in (self.diagnosis, self.detail) if part)
         if worst is None:
-            return self._report(diagnosis)
+            return diagnosis
         where = f"{worst.output}[{', '.join(map(str, worst.index))}]"
-        return self._report(
-            f"{where} is {worst.got:.9g}, wanted {worst.want:.9g} in [{worst.lo:.9g}, {worst.hi:.9g}]; {diagnosis}"
-        )
-
-    def _report(self, text: str) -> "Verdict":
-        """Warn of a suspect answer; raise an error for a broken one."""
-        if self.status == "suspect":
-            warnings.warn(f"suspect: {text}; another way to compute the op may give this", SuspectWarning, stacklevel=3)
-            return self
-        raise AnswerError(f"broken: {text}")
+        return f"{where} is {worst.got:.9g}, wanted {worst.want:.9g} in [{worst.lo:.9g}, {worst.hi:.9g}]; {diagnosis}"

@@ -117,7 +117,7 @@ class Op:
 
     @property
     def fragile_forms(self) -> tuple[str, ...]:
-        """The forms with a variance by E[x^2] - mean^2, of which no digit may be right."""
+        """The forms with a variance by E[x^2] - mean^2, of which no digit may be right: docs/numerics.md#inaccurate."""
         return tuple(form for form in self.every_form if form.startswith("moments"))
 
     def forms_of(self, claimed: str | None) -> tuple[str, ...]:

@@ -125,6 +125,11 @@ def as_own_outputs(op: Op, answers: Mapping[str, NDArray[T]]) -> dict[str, NDArr
 
 def in_other_arrays(views: ArrayViews, verdict: Verdict, answers: Mapping[str, Floats]) -> Verdict:
     """A verdict on answers in the op's own arrays, with the places of the worst elements in the kernel's."""
+    if verdict.inaccurate is not None:
+        return replace(
+            in_other_arrays(views, replace(verdict, inaccurate=None), answers),
+            inaccurate=in_other_arrays(views, verdict.inaccurate, answers),
+        )
     if verdict.worst is None:
         return verdict
     view = views[verdict.worst.output]

@@ -24,6 +24,7 @@ from kfuzz.oracle.numbers.verdict import Worst
 PLACED = ("wrong elements", "zero elements", "permuted", "copied input")
 """Diagnoses of single elements, whose place is part of the error's shape. A wrong denominator has no place."""
 
+INACCURATE: Kind = "inaccurate"
 RACING = "answers that depend on the run"
 LONGEST_LINE = 60
 """Characters of a line that a bucket holds: enough to tell lines apart."""
@@ -34,8 +35,8 @@ TextOf = Callable[[str], str]
 
 
 def is_suspect(outcome: Outcome, judged: Judged) -> bool:
-    """Whether the outcome has a finding or a broken verdict."""
-    return bool(outcome.findings) or is_accused(judged)
+    """Whether the outcome has a finding, or a verdict that is broken or inaccurate."""
+    return bool(outcome.findings) or is_accused(judged) or any(one.inaccurate is not None for _, one in judged)
 
 
 def is_accused(judged: Judged) -> bool:
@@ -131,6 +132,8 @@ def _lines(found: Finding, text: TextOf) -> list[str]:
 
 def _add_causes(kernel: Kernel, case: Case, defect: Defect) -> Defect:
     """A wrong answer with its possible causes: if a kernel is wrong for numbers, infinities are no bug of their own."""
+    if defect.kind == INACCURATE:
+        return replace(defect, causes=(defect.fault,))
     is_finite = defect.worst is None or _is_finite(kernel, case, defect.worst)
     names = (RACING,) if defect.kind == "race" else (WRONG, WRONG_BEYOND) if is_finite else (WRONG_BEYOND,)
     return replace(defect, causes=tuple(cause_of(kernel.name, name) for name in names))
@@ -168,6 +171,8 @@ def _line(source: str, number: int) -> str:
 
 def _oracle_defects(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judged) -> list[Defect]:
     """The defects of the verdicts, without those that a finding of the device explains."""
+    if not is_accused(judged):
+        return _inaccuracies(scene, judged)
     broken = [(run, verdict) for run, verdict in judged if verdict.is_outside]
     broken = [(run, verdict) for run, verdict in broken if not _is_unwritten(kernel, outcome, verdict)]
     if not broken:
@@ -243,6 +248,18 @@ def _wrong(scene: Scene, run: Run, verdict: Verdict) -> Defect:
     return _make_suspect(defect) if verdict.status == "suspect" else defect
 
 
+def _inaccuracies(scene: Scene, judged: Judged) -> list[Defect]:
+    """The answer that errs furthest of those that only a fragile form explains, as a warning."""
+    found = [(run, one.inaccurate) for run, one in judged if one.inaccurate is not None]
+    if not found:
+        return []
+    run, verdict = max(found, key=lambda pair: pair[1].ratio)
+    bucket = f"{scene.kernel}: {INACCURATE}"
+    message = _describe_worst(verdict, INACCURATE)
+    defect = _by_verdict(scene, run, verdict, INACCURATE, bucket, bucket, message)
+    return [replace(defect, severity="warning", ratio=None)]
+
+
 def _by_verdict(scene: Scene, run: Run, verdict: Verdict, kind: Kind, bucket: str, fault: str, message: str) -> Defect:
     return Defect(
         scene=scene,
@@ -263,7 +280,7 @@ def _by_verdict(scene: Scene, run: Run, verdict: Verdict, kind: Kind, bucket: st
     )
 
 
-def _describe_worst(verdict: Verdict) -> str:
+def _describe_worst(verdict: Verdict, word: str = "wrong") -> str:
     """The worst element and the diagnosis in one line."""
     said = f"{verdict.diagnosis} ({verdict.detail})" if verdict.detail else verdict.diagnosis
     worst, extent = verdict.worst, verdict.extent
@@ -273,4 +290,4 @@ def _describe_worst(verdict: Verdict) -> str:
     got = f"{worst.got:.9g} (0x{worst.got_bits})"
     allowed = f"{worst.want:.9g} in [{worst.lo:.9g}, {worst.hi:.9g}]"
     allowed += ", where it lies, but not together with its row" if verdict.is_joint else ""
-    return f"{where} is {got}, wanted {allowed}; {said}; {extent.wrong} of {plural(extent.elements, 'element')} wrong"
+    return f"{where} is {got}, wanted {allowed}; {said}; {extent.wrong} of {plural(extent.elements, 'element')} {word}"

@@ -84,6 +84,8 @@ def _pick_rows(kernel: Kernel, role: str, array: NDArray[np.float32], rows: Sequ
 
 def number_rows(verdict: Verdict, answers: Mapping[str, NDArray[np.generic]], rows: Sequence[int]) -> Verdict:
     """A verdict on these rows, with the numbers that the rows have in the whole answer."""
+    if verdict.inaccurate is not None:
+        verdict = replace(verdict, inaccurate=number_rows(verdict.inaccurate, answers, rows))
     worst, extent = verdict.worst, verdict.extent
     if worst is None or extent is None:
         return verdict
