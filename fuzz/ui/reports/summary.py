@@ -158,7 +158,8 @@ def verdict(report: Report) -> str:
     elif any(kernel.progress.elements for kernel in report.kernels):
         is_all_new = not any(kernel.discoveries for kernel in report.kernels)
         words = "nothing found" if is_all_new else "nothing new is broken"
-        words += f", {plural(warnings, 'warning')}{FAIL_WORDS}" if warnings else ""
+        fresh = sum(len(kernel.failing("warning")) for kernel in report.kernels)
+        words += f", {plural(fresh, 'warning')}{FAIL_WORDS if warnings else ''}" if fresh else ""
     else:
         words = "nothing was tested"
     trials, rows = plural(result.trials, "trial"), plural(result.rows, "row")

@@ -259,6 +259,7 @@ def test_a_warning_is_no_failure(result: Result) -> None:
     found = Report(reported, (), "cpu", NOON)
     assert found.exit_code == 0
     assert "warning" in counts_text(found.kernels[0])
+    assert verdict(found).startswith(f"nothing new is broken, {counts_text(found.kernels[0])}: 3 trials")
     assert "<failure" not in as_junit([report.document(found)])
     assert "WARNING  broken/leading_neg_inf" in as_junit([report.document(found)])
 
