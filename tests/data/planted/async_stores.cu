@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "named_cases.h"
+
 #define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
 #define INLINE __device__ __forceinline__
 
@@ -149,25 +151,7 @@ bool map_replaced(bool wrong) {
   return right;
 }
 
-struct Case {
-  const char *name;
-  bool (*run)(bool);
-};
 #define CASE(name, has_twin) {#name, name}
-const Case cases[] = {CASE(stored_async, 1), CASE(copies_that_arrive, 1), CASE(copies_beside_an_arrival, 0), CASE(map_replaced, 1)};
+const Judged cases[] = {CASE(stored_async, 1), CASE(copies_that_arrive, 1), CASE(copies_beside_an_arrival, 0), CASE(map_replaced, 1)};
 
-int main(int argc, char **argv) {
-  bool wrong = false;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "wrong")) {
-      wrong = true;
-      continue;
-    }
-    for (const Case &one : cases)
-      if (!strcmp(argv[i], one.name)) {
-        bool right = one.run(wrong);
-        if (!wrong || right) printf("%s%s\n", one.name, right ? "" : ": wrong answer");
-      }
-    wrong = false;
-  }
-}
+int main(int argc, char **argv) { run_named(argc, argv, cases, run_judged); }

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "named_cases.h"
+
 namespace cg = cooperative_groups;
 namespace ptx = cuda::ptx;
 constexpr int threads = 64, n = 256;  // ints of an array: 1024 bytes
@@ -468,15 +470,4 @@ void run(const Case &one, bool wrong) {
   CHECK(cudaFree(out));
 }
 
-int main(int argc, char **argv) {
-  bool wrong = false;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "wrong")) {
-      wrong = true;
-      continue;
-    }
-    for (const Case &one : cases)
-      if (!strcmp(argv[i], one.name)) run(one, wrong);
-    wrong = false;
-  }
-}
+int main(int argc, char **argv) { run_named(argc, argv, cases, run); }

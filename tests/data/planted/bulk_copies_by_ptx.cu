@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "named_cases.h"
+
 constexpr int threads = 64, n = 1024;
 #define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
 
@@ -214,15 +216,4 @@ void run(const Case &one, bool wrong) {
   CHECK(cudaFree(out));
 }
 
-int main(int argc, char **argv) {
-  bool wrong = false;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "wrong")) {
-      wrong = true;
-      continue;
-    }
-    for (const Case &one : cases)
-      if (!strcmp(argv[i], one.name)) run(one, wrong);
-    wrong = false;
-  }
-}
+int main(int argc, char **argv) { run_named(argc, argv, cases, run); }

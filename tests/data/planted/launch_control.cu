@@ -7,6 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "named_cases.h"
+
 #define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
 
 constexpr int threads = 64, tiles_x = 6, tiles_y = 4;
@@ -106,26 +108,8 @@ bool clusters(bool) {
   return counts_each_once([](int *y) { take_clusters<2><<<dim3(tiles_x, tiles_y), threads>>>(y); });
 }
 
-struct Case {
-  const char *name;
-  bool (*run)(bool);
-};
 #define CASE(name, has_twin) {#name, name}
 #define PAIR(name, bug) {#name, blocks<bug>}
-const Case cases[] = {CASE(clusters, 0), PAIR(asked_after_refusal, no_look), PAIR(answer_read_before_wait, no_wait)};
+const Judged cases[] = {CASE(clusters, 0), PAIR(asked_after_refusal, no_look), PAIR(answer_read_before_wait, no_wait)};
 
-int main(int argc, char **argv) {
-  bool wrong = false;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "wrong")) {
-      wrong = true;
-      continue;
-    }
-    for (const Case &one : cases)
-      if (!strcmp(argv[i], one.name)) {
-        bool right = one.run(wrong);
-        if (!wrong || right) printf("%s%s\n", one.name, right ? "" : ": wrong answer");
-      }
-    wrong = false;
-  }
-}
+int main(int argc, char **argv) { run_named(argc, argv, cases, run_judged); }

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <vector>
 
+#include "named_cases.h"
+
 namespace ptx = cuda::ptx;
 constexpr int threads = 64;
 #define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
@@ -296,12 +298,8 @@ bool refusals(bool) {
   return right;
 }
 
-struct Case {
-  const char *name;
-  bool (*run)(bool);
-};
 #define CASE(name, has_twin) {#name, name}
-const Case cases[] = {
+const Judged cases[] = {
     CASE(one_axis, 0), CASE(two_axes, 0), CASE(three_axes, 0), CASE(four_axes, 0), CASE(five_axes, 0), CASE(every_second_row, 0), CASE(filled_with_nan, 0),
     CASE(swizzled, 0), CASE(stored, 0), CASE(added, 0), CASE(swizzle_64_read_as_128, 0), CASE(box_wider_than_array, 1),
     CASE(map_from_strides_of_another, 1), CASE(tensormap_replaced_without_fence, 1), CASE(stored_between_16_bytes, 1), CASE(added_below_0, 1),
@@ -309,18 +307,7 @@ const Case cases[] = {
 };
 
 int main(int argc, char **argv) {
-  bool wrong = false;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "wrong")) {
-      wrong = true;
-      continue;
-    }
+  for (int i = 1; i < argc; i++)
     if (!strcmp(argv[i], "refusals") && refusals(false)) printf("refusals\n");
-    for (const Case &one : cases)
-      if (!strcmp(argv[i], one.name)) {
-        bool right = one.run(wrong);
-        if (!wrong || right) printf("%s%s\n", one.name, right ? "" : ": wrong answer");
-      }
-    wrong = false;
-  }
+  run_named(argc, argv, cases, run_judged);
 }

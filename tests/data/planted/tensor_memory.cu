@@ -8,6 +8,8 @@
 #include <cstring>
 #include <vector>
 
+#include "named_cases.h"
+
 #define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
 
 constexpr int threads = 128, columns = 32, steps = 2, most_lanes = 128;
@@ -444,13 +446,9 @@ bool has_right_sums(bool wrong) {
   return true;
 }
 
-struct Case {
-  const char *name;
-  bool (*run)(bool);
-};
 #define CASE(name, has_twin) {#name, name}
 #define PAIR(name, bug) {#name, has_right_sums<bug>}
-const Case cases[] = {
+const Judged cases[] = {
     CASE(kinds, 0), CASE(narrow_kinds, 0), CASE(scaled_kinds, 0), CASE(swizzles, 0), CASE(by_rows_of_k, 0), CASE(factors_in_tensor_memory, 0), CASE(pairs_of_blocks, 0),
     CASE(kept_factors, 0), CASE(transfers, 0),
     PAIR(sums_read_before_wait, read_early), PAIR(no_fence_after_thread_sync, no_after), PAIR(no_fence_before_thread_sync, no_before), PAIR(no_wait_st, no_wait_store),
@@ -460,18 +458,4 @@ const Case cases[] = {
     PAIR(columns_not_a_power_of_two, odd_columns), PAIR(freed_with_another_size, freed_by_halves), PAIR(allocation_that_never_fits, no_room), PAIR(shape_that_does_not_exist, no_such_shape),
 };
 
-int main(int argc, char **argv) {
-  bool wrong = false;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "wrong")) {
-      wrong = true;
-      continue;
-    }
-    for (const Case &one : cases)
-      if (!strcmp(argv[i], one.name)) {
-        bool right = one.run(wrong);
-        if (!wrong || right) printf("%s%s\n", one.name, right ? "" : ": wrong answer");
-      }
-    wrong = false;
-  }
-}
+int main(int argc, char **argv) { run_named(argc, argv, cases, run_judged); }

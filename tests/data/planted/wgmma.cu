@@ -11,6 +11,8 @@
 #include <cstring>
 #include <vector>
 
+#include "named_cases.h"
+
 namespace ptx = cuda::ptx;
 #define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
 
@@ -252,13 +254,9 @@ bool has_right_sums(bool wrong) {
   return true;
 }
 
-struct Case {
-  const char *name;
-  bool (*run)(bool);
-};
 #define CASE(name, has_twin) {#name, name}
 #define PAIR(name, bug) {#name, has_right_sums<bug>}
-const Case cases[] = {
+const Judged cases[] = {
     CASE(swizzles, 0), CASE(by_rows_of_k, 0), CASE(types, 0), CASE(factors_in_registers, 0), CASE(signs_and_starts, 0),
     PAIR(generic_write_then_wgmma_without_proxy_fence, no_proxy_fence), PAIR(no_barrier_before_wgmma, no_barrier), PAIR(no_wgmma_fence, no_fence),
     PAIR(three_warps_of_four, three_warps), PAIR(descriptor_stride_wrong, stride_wrong), PAIR(sum_read_before_wait_group, sum_read_early),
@@ -266,18 +264,4 @@ const Case cases[] = {
     PAIR(no_commit_group, no_commit),
 };
 
-int main(int argc, char **argv) {
-  bool wrong = false;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "wrong")) {
-      wrong = true;
-      continue;
-    }
-    for (const Case &one : cases)
-      if (!strcmp(argv[i], one.name)) {
-        bool right = one.run(wrong);
-        if (!wrong || right) printf("%s%s\n", one.name, right ? "" : ": wrong answer");
-      }
-    wrong = false;
-  }
-}
+int main(int argc, char **argv) { run_named(argc, argv, cases, run_judged); }
