@@ -70,6 +70,7 @@ class Language(Protocol):
 
     def facts(self, source: str) -> Iterator[tuple[int, str, str]]:
         """Each place of a text that implies a value of [accuracy]: its offset, the key and the value."""
+        return iter(())
 
     def constants(self, source: str, helpers: Collection[str]) -> tuple[list[str], set[int]]:
         """The texts in which a size may stand, and the whole numbers that are constants, outside of these functions."""

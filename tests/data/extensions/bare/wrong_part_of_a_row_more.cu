@@ -1,6 +1,6 @@
 // op: row_sum
 // bug: out-of-bounds
-// told: part\[\d+\], outside the \d+ bytes that line 22 allocates
+// told: part\[\d+\]; part has \d+ floats? \(torch::empty, \S+:22\)
 //
 // Wrong on purpose: partial sums of two halves of each row, in an array that has room for one half of each.
 #include <torch/extension.h>
