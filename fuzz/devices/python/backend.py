@@ -58,6 +58,7 @@ from kfuzz.devices.python.options import CallableOptions
 from kfuzz.devices.python.other_sizes import call_other_sizes, sizes_of
 from kfuzz.devices.python.probes import (
     Strided,
+    begins_at_once,
     decoy_of,
     has_late_input,
     has_ordinary_memory,
@@ -226,7 +227,8 @@ class Bench:
         number = len(self._echoes)
         if plan.after_calls and self._planned and self._interpreter is None:
             call_other_sizes(self.caller, job, plan.word, lambda quiet: self._extensions(quiet, 0))
-        before = self._call_with_decoy(job, image, memory, views, number) if number < self._planned else None
+        has_decoy = number < self._planned and (number > 0 or not begins_at_once(self._seed))
+        before = self._call_with_decoy(job, image, memory, views, number) if has_decoy else None
         memory.write(image)
         returned = self._answers(job, views, plan)
         outputs = outputs_of(job, views, returned)

@@ -21,6 +21,9 @@ PRELUDES = 89
 """The numbers of these calls differ by up to this: a callable that is wrong in one call of so many meets a judge."""
 ORDINARY_EVERY = 4
 """One trial in this many calls once more with memory that looks as other programs leave it."""
+AT_ONCE_EVERY = 4
+"""One trial in this many begins with the call that counts. A tuner that runs a kernel many times at its first call of
+a size, on the caller's own output, is wrong there and never again."""
 LATE_EVERY = 4
 """One trial in this many on a GPU also calls in a new stream, with an input that comes late."""
 GAP = 3
@@ -59,6 +62,11 @@ def has_prelude(seed: int, elements: int) -> bool:
 def prelude_of(seed: int) -> int:
     """How many calls a trial begins with, if it begins with many."""
     return PRELUDE + seed // PRELUDE_EVERY % PRELUDES
+
+
+def begins_at_once(seed: int) -> bool:
+    """Whether a trial's first call counts; in the other trials another input of the same size comes first."""
+    return seed // (2 * PRELUDE_EVERY) % AT_ONCE_EVERY == 0
 
 
 def has_ordinary_memory(seed: int) -> bool:

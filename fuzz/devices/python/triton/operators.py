@@ -35,7 +35,8 @@ def install() -> None:
         return assign(self, node)  # type: ignore[no-any-return]  # triton is not there where types are checked
 
     transformer.visit_Assign = rewrite_assigned
-    load = TritonSemantic._load_legacy
+    name = "_load_legacy" if hasattr(TritonSemantic, "_load_legacy") else "load"  # until 3.7 `load` had two halves
+    load = getattr(TritonSemantic, name)
 
     def load_with_other(self: Untyped, pointer: Untyped, mask: Untyped, other: Untyped, *rest: Untyped) -> Untyped:
         loaded = load(self, pointer, mask, other, *rest)
@@ -44,7 +45,7 @@ def install() -> None:
             loaded.handle.data = np.full(loaded.handle.data.shape, value.reshape(()))
         return loaded
 
-    TritonSemantic._load_legacy = load_with_other
+    setattr(TritonSemantic, name, load_with_other)
     patch_tensor = interpreter._patch_lang_tensor
 
     def patch_with_index(tensor: Untyped, scope: Untyped) -> None:

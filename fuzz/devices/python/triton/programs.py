@@ -1,7 +1,7 @@
 """Triton's own interpreter with checked memory: each load and store, element by element. Needs no GPU.
 
-It uses private parts of Triton, so it accepts only tested versions, and each launch checks that it is watched. Of the
-files that import triton, this is the one that other files use.
+It uses private parts of Triton, so it begins with a launch of known answers (selfcheck.py), and each launch checks that
+it is watched. Of the files that import triton, this is the one that other files use.
 """
 
 import ctypes
@@ -21,11 +21,12 @@ from triton.runtime import interpreter
 
 from kfuzz.devices import DeviceError, Finding, MissingError
 from kfuzz.devices.memory.layout import OUTPUT, POISONS
-from kfuzz.devices.python.triton import bfloat16, float8, operators, without_gpu
+from kfuzz.devices.python.triton import bfloat16, float8, operators, selfcheck, without_gpu
 from kfuzz.kinds import Kind
 from kfuzz.oracle.numbers.plural import plural
 
-TESTED = ("3.6.",)
+TESTED = "3.6 to 3.9"
+"""Versions whose interpreters kfuzz's tests have run."""
 UNDEFINED = 113
 """The value of a masked lane of integers if the load gives no other."""
 Bits = NDArray[Any]
@@ -163,11 +164,6 @@ class Watch:
     """The interpreter's loads and stores, in the place of its own; `programs` is the one that looks at present."""
 
     def __init__(self) -> None:
-        if not triton.__version__.startswith(TESTED):
-            wanted = " or ".join(f"{one}x" for one in TESTED)
-            raise MissingError(
-                f"triton {triton.__version__} is not tested here: without a GPU kfuzz needs triton {wanted}"
-            )
         self.programs = Programs({}, 0, "")
         """Also what runs outside of all calls is looked at: a write out of bounds would end this process."""
         bfloat16.install()
@@ -192,6 +188,12 @@ class Watch:
             setattr(builder, name, self._mark_calls(getattr(builder, name), "is_ordered"))
         builder.create_int_to_ptr = self._mark_calls(builder.create_int_to_ptr, "makes_pointers")
         self._ours = load
+
+    @contextmanager
+    def findings(self) -> Iterator[list[Finding]]:
+        """The findings of launches that no call makes."""
+        with self.watch({}, 0, selfcheck.__file__) as programs:
+            yield programs.findings
 
     @contextmanager
     def watch(self, names: dict[int, str], word: int, file: str) -> Iterator[Programs]:
@@ -252,4 +254,18 @@ def undefined_values(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Bits:
     return np.full(shape, np.nan if np.issubdtype(dtype, np.floating) else UNDEFINED, dtype)
 
 
-WATCH = Watch()
+def watch_programs() -> Watch:
+    """Look at Triton's interpreter from now on; MissingError if the installed version has another one."""
+    wanted = f"without a GPU kfuzz looks into Triton's interpreter: install triton {TESTED}, or use a GPU"
+    try:
+        made = Watch()
+        failing = selfcheck.failing_check(made.findings)
+    except Exception as error:
+        reason = f"triton {triton.__version__} has an interpreter that kfuzz does not know"
+        raise MissingError(f"{reason} ({type(error).__name__}: {error}); {wanted}") from error
+    if failing:
+        raise MissingError(f"triton {triton.__version__} fails kfuzz's check of its interpreter ({failing}); {wanted}")
+    return made
+
+
+WATCH = watch_programs()

@@ -215,6 +215,9 @@ ON_GPU = [name for name in EVERY if not name.startswith("triton/wrong_")]
 def test_a_callable_of_another_library_is_judged_as_numpys_are(name: str, device: PythonDevice) -> None:
     kernel = load(EXHIBITS / name)
     found = possible_trials(kernel, device, 8 if name.startswith("triton/") else TRIALS)
+    refusals = [reason.words for trial in found for reason in trial.reasons if isinstance(reason, Refusal)]
+    if any("Block pointers have been removed" in words for words in refusals):
+        pytest.skip("this version of triton has no block pointers")
     kinds = {defect.kind for trial in found for defect in trial.errors}
     assert sum(trial.elements for trial in found) > 20
     assert kernel.broken.kind in kinds if kernel.broken else not kinds
