@@ -12,6 +12,7 @@ from kfuzz.cases.plans.choose import seed_of, seeded_choices
 from kfuzz.cases.plans.interpreted import MOST_PROGRAMS, is_interpreted
 from kfuzz.cases.plans.plan import Attempt, plan, plan_at, plan_rung
 from kfuzz.cases.plans.scale import BUDGET, CHECK_BUDGET, CHECK_WORK, OF_ELEMENTS, WORK, Large
+from kfuzz.cases.plans.sizes import Edge
 from kfuzz.cases.plans.vast import ELEMENTS, Rung, rungs
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe
@@ -21,6 +22,12 @@ from kfuzz.kinds import Kind
 FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
 """Cases start small and may double after this many trials: a bug that small cases show is found at once, and small."""
 CHECK_EVERY, CHECK_FIRST = 6, 1
+EDGE_FIRST, EDGE_TURNS, EDGE_CHECK_EVERY = 12, (2, 4, 5), 12
+"""Of six trials, from the twelfth on, these have a size beside a number in the kernel's text, until each number has had
+its turns: 44 of the first hundred. One of two that check has one, too, and counts for itself, as its sizes are smaller.
+"""
+EDGE_STARTS = 1 << 16
+"""More than a text has numbers: each seed begins with another one."""
 EVERY_RUN_FIRST, EVERY_RUN_IN = 32, 4
 """The first trials of a kernel, and one in EVERY_RUN_IN of the others, have as many runs as the options ask for. The
 rest have two, in different orders with different poisons: a bug that depends on either shows in the next trials if not
@@ -113,8 +120,23 @@ def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> A
         most, work = min(most, CHECK_BUDGET), CHECK_WORK
     large = large_of(index) if budget >= BUDGET else None
     choose = seeded_choices(seed_of(seed, kernel.name, index))
+    edge = edge_of(kernel, seed, index)
+    if edge is not None and not is_check(index):
+        most = min(budget, BUDGET)
     rung = {"overflow": BEYOND_INT, "rung": rung_of(kernel, index)}.get(large) if large else None
-    return (rung and plan_rung(kernel, rung, choose)) or plan(kernel, choose, most, work, large)
+    return (rung and plan_rung(kernel, rung, choose)) or plan(kernel, choose, most, work, large, edge)
+
+
+def edge_of(kernel: Kernel, seed: int, index: int) -> Edge | None:
+    """The turn of a trial whose size is beside a number in the text; None if it is not one of these trials."""
+    number, start = index % AGAIN - EDGE_FIRST, seed_of(seed, kernel.name, "edges") % EDGE_STARTS
+    if number < 0:
+        return None
+    if is_check(index):
+        turn, place = divmod(number, EDGE_CHECK_EVERY)
+        return Edge(turn, start) if place == CHECK_FIRST else None
+    turn, place = divmod(number, CHECK_EVERY)
+    return Edge(len(EDGE_TURNS) * turn + EDGE_TURNS.index(place), start) if place in EDGE_TURNS else None
 
 
 def with_few_programs(kernel: Kernel) -> Kernel:

@@ -3,12 +3,15 @@
 They follow from the claim and the text of the kernel alone. Knows numbers in claims; it knows no values or verdicts.
 """
 
+import ast
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.axes import Axis
+from kfuzz.common.text.constants import numbers_in
+from kfuzz.common.text.python_strings import tree_of
 
 WARP, VECTOR = 32, 4
 PRIMES = (11, 13, 17, 29, 61, 97, 127, 251, 509, 1021, 2039, 4093, 8191, 16381, 65521)
@@ -18,9 +21,7 @@ LARGEST_WIDTH = 1 << 16
 LARGEST_FLOAT = 3.4e38
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 INTEGER = r"(?<![\w.])(?:0[xX][0-9a-fA-F]{1,8}|\d{1,7})[uUlL]{0,3}(?![\w.])"
-PRODUCT = re.compile(rf"{INTEGER}(?:\s*(?:\*|<<)\s*{INTEGER})*")
 FLOAT = re.compile(r"(?<![\w.])(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?(?=[fF]?(?![\w.]))")
-FACTOR = re.compile(rf"(\*|<<)?\s*({INTEGER})")
 
 
 def tuned_widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
@@ -37,13 +38,14 @@ def tuned_widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
 def unrolled(source: str, name: str) -> tuple[int, ...]:
     """The factors by which a stride is unrolled: the 4 of `i += 4 * THREADS` for a template parameter of that name."""
     written = re.findall(rf"\+=\s*({INTEGER})\s*\*\s*{name.upper()}\b", COMMENT.sub("", source))
-    return tuple(sorted({_integer(times) for times in written}))
+    return tuple(sorted({int(times.rstrip("uUlL"), 16 if times[:2] in ("0x", "0X") else 10) for times in written}))
 
 
 def widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
     """The widths in which this kernel may divide its work: warps, vectors, tune values, numbers in its text."""
     tuned = [value for value in tune.values() if value > 1]
     found = {WARP, VECTOR, *tuned_widths(kernel, tune), *named_numbers(kernel)}
+    found |= _numbers_with(kernel.source, tuple(tune.items()))
     for index, first in enumerate(tuned):
         found |= {first * second for second in tuned[index + 1 :]}
     return tuple(sorted(width for width in found if 2 < width <= LARGEST_WIDTH))
@@ -56,26 +58,28 @@ def named_numbers(kernel: Kernel) -> frozenset[int]:
 
 @cache
 def numbers_in_text(source: str) -> frozenset[int]:
-    """The integers in the text of a kernel, outside its comments, and their products: 0x40, 64u, 1 << 12, 16 * 1024."""
-    found: set[int] = set()
-    for written in PRODUCT.findall(COMMENT.sub("", source)):
-        value = 1
-        for operator, text in FACTOR.findall(written):
-            factor = _integer(text)
-            value = value << min(factor, 32) if operator == "<<" else value * factor
-            found |= {factor, value}
-    return frozenset(found)
+    """The integers in the text of a kernel, outside its comments, and what its constants make of them."""
+    return numbers_in(source)
 
 
-def _integer(text: str) -> int:
-    return int(text.rstrip("uUlL"), 0 if text[:2] in ("0x", "0X") else 10)
+@cache
+def _numbers_with(source: str, tune: tuple[tuple[str, int], ...]) -> frozenset[int]:
+    """What the text makes of its launch parameters, `4 * THREADS`, with these values."""
+    given = {spelled: frozenset((value,)) for name, value in tune for spelled in (name, name.upper())}
+    return numbers_in(source, given) - numbers_in_text(source)
 
 
 @cache
 def floats(source: str) -> tuple[float, ...]:
     """The floats in the text of a kernel, outside its comments, other than 0 and 1; each once."""
-    found = {float(text) for text in FLOAT.findall(COMMENT.sub("", source))}
+    tree = tree_of(source)
+    found = {float(text) for text in FLOAT.findall(COMMENT.sub("", source))} if tree is None else floats_of(tree)
     return tuple(sorted(value for value in found if value not in (0.0, 1.0) and value < LARGEST_FLOAT))
+
+
+def floats_of(tree: ast.Module) -> set[float]:
+    """The sizes of the floats in a Python file."""
+    return {one.value for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, float)}
 
 
 def edges(axis: Axis, around: Iterable[int]) -> tuple[int, ...]:

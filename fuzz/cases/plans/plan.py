@@ -26,7 +26,16 @@ from kfuzz.cases.plans.narrow_rows import recipe_of_role
 from kfuzz.cases.plans.noise_rows import with_noise
 from kfuzz.cases.plans.rows import plain_rows, rows_and_columns, rows_in_parts
 from kfuzz.cases.plans.scale import BUDGET, WORK, Large
-from kfuzz.cases.plans.sizes import Ground, choose_sizes, fixed_elements, ground_of, keep_budget, make_allowed
+from kfuzz.cases.plans.sizes import (
+    Edge,
+    Ground,
+    choose_sizes,
+    edge_size,
+    fixed_elements,
+    ground_of,
+    keep_budget,
+    make_allowed,
+)
 from kfuzz.cases.plans.structures import draw_integers, draw_mask
 from kfuzz.cases.plans.vast import Rung, make_vast_inputs, vast_size
 from kfuzz.cases.recipe import Band, Recipe, bits_of
@@ -67,10 +76,18 @@ class Attempt:
     _repr_pretty_ = print_repr
 
 
-def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK, large: Large | None = None) -> Attempt:
-    """A case that the claim admits, of the size that `plans.sizes` chooses, or `plans.large`."""
+def plan(
+    kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK, large: Large | None = None,
+    edge: Edge | None = None,
+) -> Attempt:  # fmt: skip
+    """A case that the claim admits, of the size that `plans.sizes` chooses, or `plans.large`.
+
+    `edge`: the turn of a trial whose size is beside a number in the text.
+    """
     budget += fixed_elements(kernel)
-    found = large and large_size(kernel, large, choose)
+    found = large_size(kernel, large, choose) if large else None
+    if edge is not None:
+        found = found or edge_size(kernel, edge, choose, budget, work)
     ground, axes = make_allowed(*(found or choose_sizes(kernel, choose, budget, work)), choose)
     if not found and axes != home_of(kernel):
         axes = keep_budget(ground, axes, budget)
