@@ -11,7 +11,7 @@ from dataclasses import replace
 from kfuzz.claims.language import expression
 from kfuzz.claims.language.arguments import ClaimedArrays
 from kfuzz.claims.language.axes import Axis
-from kfuzz.claims.language.fitted_op import DIMENSION, OUTPUT, fit_to_function
+from kfuzz.claims.language.fitted_op import DIMENSION, OP_FILE, OUTPUT, fit_to_function
 from kfuzz.claims.language.formula_claims import constant_named
 from kfuzz.claims.language.front_matter import FrontMatter, KeyPath
 from kfuzz.claims.language.keys import WrittenCall, WrittenClaim
@@ -24,6 +24,7 @@ from kfuzz.devices import ClaimError, DrawnWeights, PythonCall, names_together
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.op.shapes import is_derived, lengths_of
+from kfuzz.oracle.op.spelling import name_in
 
 KEY: KeyPath = ("call",)
 ANY_SIZE = Axis(1, 65536)
@@ -47,7 +48,7 @@ def complete(front: FrontMatter, claim: WrittenClaim, roles: Roles) -> WrittenCl
         raise front.error(("warp_synchronous",), "this is of CUDA; [call] is of a Python function")
     axes = axes_of(claim.arrays, roles) if claim.axes is None else claim.axes
     claim = with_arrays(claim, roles)
-    return replace(claim, axes=axes, call=with_axis(front, claim, roles.axis))
+    return with_axis(front, replace(claim, axes=axes), roles)
 
 
 def with_arrays(claim: WrittenClaim, roles: Roles) -> WrittenClaim:
@@ -58,14 +59,33 @@ def with_arrays(claim: WrittenClaim, roles: Roles) -> WrittenClaim:
     return replace(claim, arrays=arrays_of(roles, claim.scalars), where=tuple(where))
 
 
-def with_axis(front: FrontMatter, claim: WrittenClaim, axis: int) -> WrittenCall:
-    """The call with the dimension along which the op works, if that is not the last one."""
+def with_axis(front: FrontMatter, claim: WrittenClaim, roles: Roles) -> WrittenClaim:
+    """The claim whose call has the dimension along which the op works, counted from the end and from the front.
+
+    Both are the same dimension to a caller of torch or numpy. Where it is the last one, a default that is another
+    number, such as `dim = 64`, means something else.
+    """
     call, text = claim.call, text_of(claim)
-    if axis == -1 or call.args is not None:
-        return call
     function = None if text.error else text.functions.get(read_entry(front, call.entry, text))
-    taken = [one for one in DIMENSION if function and one in function.parameters]
-    return replace(call, given={**{one: str(axis) for one in taken}, **(call.given or {})}) if taken else call
+    if function is None or call.args is not None:
+        return claim
+    rank = len(next(iter(roles.inputs.values())))
+    from_front = roles.axis % rank
+    both = (from_front - rank, from_front)
+    defaults = dict(function.integers_by_default)
+    named = {*(claim.axes or ()), *(claim.arrays or ()), *claim.tune, *claim.let, *(call.given or ())}
+    taken = [
+        one for one in DIMENSION
+        if one in function.parameters and one not in named
+        and (one in function.required or roles.axis != -1 or defaults.get(one) in both)
+    ]  # fmt: skip
+    if not taken:
+        return claim
+    if name_in(roles.op).endswith(OP_FILE):  # in a file of yours or of a reference, any array may have the dimension
+        required = {one: "-1" for one in taken if one in function.required}
+        return replace(claim, call=replace(call, given={**required, **(call.given or {})}))
+    given = {**dict.fromkeys(taken, taken[0]), **(call.given or {})}
+    return replace(claim, tune={**claim.tune, taken[0]: both}, call=replace(call, given=given))
 
 
 def arrays_of(roles: Roles, scalars: Mapping[str, float | str]) -> dict[str, str]:
@@ -247,8 +267,6 @@ def infer_args(
             args.append(handed(function, parameter, parameter))
         elif parameter in constants:
             args.append(handed(function, parameter, constants[parameter]))
-        elif parameter in DIMENSION:
-            args.append(f"{parameter}=-1")
         elif (together := dict(function.unpacked).get(parameter)) in (len(left), len(left) + len(outputs)):
             args.append(f"({', '.join([*left, *outputs][:together])},)")
             left, outputs = [], outputs if together == len(left) else []

@@ -29,6 +29,8 @@ class PythonFunction:
     """Parameters whose default is None, as it is of arrays that may be left out."""
     numbers_by_default: tuple[str, ...] = ()
     """Parameters whose default is a number."""
+    integers_by_default: tuple[tuple[str, int], ...] = ()
+    """Parameters whose default is a whole number, of either sign, and that number."""
     unpacked: tuple[tuple[str, int], ...] = ()
     """Parameters that it unpacks, `x, y = data`, and into how many."""
 
@@ -144,7 +146,16 @@ def function_of(node: ast.FunctionDef) -> PythonFunction:
     none = tuple(name for name, value in constants.items() if value is None)
     numbers = tuple(name for name, value in constants.items() if type(value) in (int, float))
     is_variadic = bool(given.vararg or given.kwarg)
-    return PythonFunction(node.name, required, optional, is_variadic, by_name, is_by_name, none, numbers, taken)
+    whole = tuple((name, number) for name, value in defaults.items() if (number := whole_number(value)) is not None)
+    return PythonFunction(node.name, required, optional, is_variadic, by_name, is_by_name, none, numbers, whole, taken)
+
+
+def whole_number(value: ast.expr) -> int | None:
+    """The whole number that a literal is, of either sign; None if it is none."""
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+        number = whole_number(value.operand)
+        return None if number is None else -number
+    return value.value if isinstance(value, ast.Constant) and type(value.value) is int else None
 
 
 def of_an_object(name: str, method: PythonFunction) -> PythonFunction:

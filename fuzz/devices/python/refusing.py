@@ -11,8 +11,9 @@ import traceback
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.devices.python.raising import error_text, is_in, is_raised_by_statement, raising_module
 
-REFUSALS = (ValueError, NotImplementedError, AssertionError)
-"""The exceptions by which a function refuses its arguments, if it raises them itself."""
+REFUSALS = (ValueError, NotImplementedError, AssertionError, IndexError)
+"""The exceptions by which a function refuses its arguments, if it raises them itself. torch's for a `dim` that does not
+exist is an IndexError."""
 GUARD_ALL = re.compile(r"--guard-all|CUDAPluggableAllocator")
 """Matches errors of the guarding allocator, which captures no graphs and counts no bytes, unlike torch's own."""
 

@@ -97,6 +97,7 @@ def claim_text(front: FrontMatter, op: str, said: FunctionWords, known: Mapping[
     kernel = read(replace(front, values={"op": op, "tune": tune, "scalars": scalars, "call": call}))
     launch = kernel.launches[0]
     assert launch.called, "a Python file is called"
+    tune = {name: list(values) for name, values in kernel.tune.items()}
     home = dict(zip(kernel.axes, said.home, strict=False))
     ranges = {name: f'"{axis}"' for name, axis in kernel.axes.items()}
     if said.only_home:

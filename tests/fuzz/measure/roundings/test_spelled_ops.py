@@ -115,7 +115,8 @@ def test_a_wrong_function_is_found_over_its_own_arrays(
 def test_a_dimension_is_handed_over_where_the_op_works_along_it(tmp_path: Path) -> None:
     kernel = kernel_of(tmp_path, SOFTMAX, BATCHES)
     assert kernel.launches[0].called
-    assert kernel.launches[0].called.arguments == ("x", "dim=1")
+    assert kernel.launches[0].called.arguments == ("x", "dim=dim")
+    assert kernel.tune == {"dim": (-2, 1)}
 
 
 def test_a_case_of_a_spelled_op_is_kept_and_read_back(tmp_path: Path) -> None:
