@@ -95,6 +95,31 @@ def test_a_call_finds_a_race_and_ends_after_its_seconds(tmp_path: Path) -> None:
     assert kfuzz.fuzz(extension, "cpu", seconds=0.5, op="row_sum").result.stop_reason == "max-time"
 
 
+PROBLEM = """\
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+
+def get_inputs():
+    return [torch.randn(8, 16)]
+
+def get_init_inputs():
+    return []
+"""
+
+
+@pytest.mark.slow(10)
+@pytest.mark.parametrize(("made", "exit_code"), [("torch.clamp(x, min=0)", 0), ("x.abs()", 1)])
+def test_a_submission_is_judged_by_its_reference(made: str, exit_code: int, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    problem, answer = tmp_path / "problem.py", tmp_path / "answer.py"
+    problem.write_text(PROBLEM)
+    answer.write_text(PROBLEM.replace("class Model", "class ModelNew").replace("torch.relu(x)", made))
+    assert kfuzz.fuzz(answer, "cpu", cases=6, seed=1, reference=problem).exit_code == exit_code
+
+
 @pytest.mark.slow
 def test_one_call_fuzzes_a_kernel_and_reports() -> None:
     wrong = kfuzz.load(KERNELS / "broken" / "leading_neg_inf.cu")
