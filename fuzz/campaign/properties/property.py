@@ -79,7 +79,8 @@ class Examined:
 
 @dataclass(frozen=True)
 class Look:
-    """What one trial says of one property. `finding` says how it fails; it is reported if the property is claimed."""
+    """What one trial says of one property. `finding` says how it fails: an error if the property is claimed, a warning
+    if callers expect it all the same, else a number in the report."""
 
     name: str
     finding: Finding | None = None
@@ -107,6 +108,15 @@ class Property(Protocol):
     @staticmethod
     def look(trial: Examined) -> Finding | bool | None:
         """How it fails in this trial; True if it holds there; None if the trial does not show it."""
+
+
+@runtime_checkable
+class Expected(Protocol):
+    """A property that callers expect of a function that does not claim it: its failure is a warning then."""
+
+    @staticmethod
+    def is_expected(kernel: Kernel) -> bool:
+        """Whether a failure is a warning although the property is not claimed."""
 
 
 @runtime_checkable

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.campaign.properties.find_properties import is_claimed, look_at
+from kfuzz.campaign.properties.find_properties import is_reported, look_at
 from kfuzz.campaign.properties.property import Examined, Look, RunJob, RunJobs, Twin
 from kfuzz.campaign.trials.defect import Defect, Scene
 from kfuzz.campaign.trials.earlier_calls import earlier_jobs, jobs_of_other_sizes
@@ -291,8 +291,8 @@ def _look(
 
 
 def _add_failures(kernel: Kernel, outcome: Outcome, looks: Sequence[Look]) -> Outcome:
-    """The outcome with the failures of claimed properties, each in the place of a warning of its kind."""
-    failures = [one.finding for one in looks if one.finding and is_claimed(kernel, one.name)]
+    """The outcome with the failures of claimed or expected properties, each in the place of a warning of its kind."""
+    failures = [one.finding for one in looks if one.finding and is_reported(kernel, one.name)]
     kinds = {one.kind for one in failures}
     others = [one for one in outcome.findings if one.severity == "error" or one.kind not in kinds]
     return replace(outcome, findings=(*others, *failures)) if failures else outcome

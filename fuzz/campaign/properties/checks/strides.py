@@ -22,6 +22,7 @@ from kfuzz.kinds import Kind
 from kfuzz.oracle.numbers.elements import Element
 from kfuzz.oracle.numbers.layout import Shape
 
+CONTIGUOUS = "contiguous"
 WORDS = "strided tensors"
 KIND: Kind = "strides"
 UNCLAIMED_ONCE_IN = 4
@@ -32,13 +33,24 @@ Make = Callable[[Shape], TensorLayout]
 
 
 def is_claimed(kernel: Kernel) -> bool:
+    return _written(kernel) == "any"
+
+
+def is_expected(kernel: Kernel) -> bool:
+    """A caller who passes a transposed tensor gets a wrong answer without a word, unless the claim rules it out."""
+    return _written(kernel) is None
+
+
+def _written(kernel: Kernel) -> str | None:
     function = kernel.front.language.function_of(kernel.written)
-    return function is not None and function.strides == "any"
+    return None if function is None else function.strides
 
 
 def why_untested(kernel: Kernel) -> str:
     if kernel.front.language.runner.lends_strides:
         return "" if is_claimed(kernel) else 'a callable is handed strided arrays only if it claims strides = "any"'
+    if _written(kernel) == CONTIGUOUS:
+        return 'the claim says strides = "contiguous"'
     calls = (entry for entry in kernel.entries if isinstance(entry, Call))
     return "" if any(call.tensors for call in calls) else "no function of the claim takes tensors"
 
@@ -57,6 +69,8 @@ def look(trial: Examined) -> Finding | bool | None:
         if one.name in tensors and one.content is not None and not one.is_output and one.content.size
     ]  # fmt: skip
     every = [(one, layout) for one in inputs for layout in layouts_of(one.shape)]
+    if not is_claimed(trial.kernel):  # a check of contiguity lets an offset pass, and what then happens is loud
+        every = [(one, layout) for one, layout in every if not is_contiguous(layout.layout)]
     if not every:
         return None
     buffer, layout = one_of(choose, every)
@@ -117,6 +131,12 @@ def is_other(layout: TensorLayout) -> bool:
     sizes, strides, offset = layout
     pairs = zip(sizes, strides, contiguous_strides(sizes), strict=True)
     return offset > 0 or any(size > 1 and one != other for size, one, other in pairs)
+
+
+def is_contiguous(layout: TensorLayout) -> bool:
+    """Whether only its beginning differs from that of a contiguous tensor."""
+    sizes, strides, _ = layout
+    return not is_other((sizes, strides, 0))
 
 
 def expand_rows(trial: Examined, name: str) -> Case:

@@ -10,8 +10,11 @@ from wrong_twins import kinds_of, list_exhibits
 from kfuzz.campaign.minimizing.minimize import Failure, find_defect, minimize
 from kfuzz.campaign.minimizing.subject import subject_of
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.campaign.trials.replay import replay
 from kfuzz.campaign.trials.trial import Trial, run_trial
+from kfuzz.cases.case import Origin, Record
 from kfuzz.claims.kernel import Kernel, load
+from kfuzz.claims.language.front_matter import text_of
 from kfuzz.devices import CALLER, Device
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.python.device import PythonDevice
@@ -75,6 +78,39 @@ def test_a_wrong_kernel_is_found_from_each_seed(path: Path, devices: tuple[Devic
     for seed in SEEDS if path.stem not in IN_THE_SUITE else SEEDS[:1]:
         found = (one.kind for trial in trials(kernel, devices, seed, MOST) for one in trial.errors)
         assert next((kind for kind in found if kind in kinds), None), f"seed {seed}: none of {kinds}"
+
+
+ANY = 'strides = "any"'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "written", "is_warned"),
+    [
+        ("wrong_assumes_contiguous", "", True),
+        ("wrong_assumes_contiguous", 'strides = "contiguous"', False),
+        ("refuses_strides", "", False),
+        ("makes_it_contiguous", "", False),
+        ("strided_row_sum", "", False),
+    ],
+)
+def test_a_function_that_neither_refuses_nor_handles_strides_is_warned_of(
+    name: str, written: str, is_warned: bool, tmp_path: Path, devices: tuple[Device, Device]
+) -> None:
+    text = text_of(DATA / "properties" / f"{name}.cu")
+    assert ANY in text
+    (tmp_path / "mine.cu").write_text(text.replace(ANY, written))
+    kernel = load(tmp_path / "mine.cu")
+    done = list(trials(kernel, devices, 0, KEPT))
+    found = [(trial, one) for trial in done for one in trial.defects]
+    assert {(one.kind, one.severity) for _, one in found} == ({("strides", "warning")} if is_warned else set())
+    assert any("strides" in (look.name for look in trial.looks) for trial in done) == (written == "")
+    for trial, warning in found[:1]:  # the kept case shows it again
+        origin = Origin(
+            "mine", warning.bucket, "strides", "", "cpu", trial.tune, trial.probe.check, 3, trial.probe.seed
+        )
+        again = replay(Record(trial.case, replace(origin, severity="warning")), kernel, devices[0])
+        assert (again.status, again.broken_runs > 0) == ("warned", True)
 
 
 @pytest.mark.slow
