@@ -106,10 +106,11 @@ def test_a_function_that_neither_refuses_nor_handles_strides_is_warned_of(
     assert {(one.kind, one.severity) for _, one in found} == ({("strides", "warning")} if is_warned else set())
     assert any("strides" in (look.name for look in trial.looks) for trial in done) == (written == "")
     for trial, warning in found[:1]:  # the kept case shows it again
+        probe = trial.probe
         origin = Origin(
-            "mine", warning.bucket, "strides", "", "cpu", trial.tune, trial.probe.check, 3, trial.probe.seed
+            "mine", warning.bucket, "strides", "", "cpu", trial.tune, probe.check, 3, probe.seed, severity="warning"
         )
-        again = replay(Record(trial.case, replace(origin, severity="warning")), kernel, devices[0])
+        again = replay(Record(trial.case, origin), kernel, devices[0])
         assert (again.status, again.broken_runs > 0) == ("warned", True)
 
 
