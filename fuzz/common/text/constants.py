@@ -126,15 +126,15 @@ def _expressions(code: str, names: Collection[str]) -> list[ast.expr]:
         opened.clear()
 
     for token in TOKEN.finditer(code):
-        kind, text = str(token.lastgroup), token[0]
-        if kind == "number" and (digits := INTEGER.fullmatch(text)):
+        part, text = str(token.lastgroup), token[0]
+        if part == "number" and (digits := INTEGER.fullmatch(text)):
             stretch.append(str(int(digits[1], 0 if digits[1][:2] in ("0x", "0X") else 10)))
-        elif kind == "operator" or (kind == "name" and text in names):
+        elif part == "operator" or (part == "name" and text in names):
             stretch.append("//" if text == "/" else text)
-        elif kind == "open":
+        elif part == "open":
             opened.append(len(stretch))
             stretch.append("(")
-        elif kind == "close" and opened:
+        elif part == "close" and opened:
             if opened.pop() == len(stretch) - 1:  # `()` is a call
                 end()
             else:

@@ -34,11 +34,10 @@ TRIED = 4
 
 @dataclass(frozen=True)
 class Slack:
-    """At some sizes: the relative error allowed without `adds`, the counted additions, and the error they allow."""
+    """At some sizes: the relative error allowed without `adds`, and the error that the counted additions allow."""
 
     sizes: str
     allowed: float
-    adds: int
     shown: float
 
 
@@ -63,7 +62,7 @@ def slack_of(kernel: Kernel, device: Device) -> Slack | None:
     allowed, shown = (width(kernel, inputs, one, bound.scalars) for one in (bound.accuracy, claimed))
     if shown >= allowed / 2 or not all(keeps_claim(kernel, axes, tune, claimed, device, seed) for seed in range(TRIED)):
         return None
-    return Slack(show_sizes(axes, axes), allowed, sample.most_adds, shown)
+    return Slack(show_sizes(axes, axes), allowed, shown)
 
 
 def axes_for(kernel: Kernel) -> dict[str, int]:

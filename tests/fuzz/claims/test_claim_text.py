@@ -227,7 +227,7 @@ def test_the_notes_stand_on_the_terminal_and_in_the_report(tmp_path: Path) -> No
     (tmp_path / "mine.cu").write_text(source, encoding="utf-8")
     report = tmp_path / "report.json"
     arguments = ["fuzz", str(tmp_path / "mine.cu"), "--device", "cpu", "--max-cases", "2", "--jobs", "1", "--seed", "1",
-                 "--corpus", str(tmp_path / "corpus"), "--json", str(report)]  # fmt: skip
+                 "--corpus", str(tmp_path / "corpus"), "--json", str(report), "--verbose"]  # fmt: skip
     done = CliRunner().invoke(main, arguments)
     assert done.output.count('mine: inferred, not written: exp = "__expf", line ') == 1
     found = json.loads(report.read_text())["kernels"][0]["inferred"]

@@ -138,7 +138,7 @@ def test_a_file_that_cannot_be_imported_is_a_line_with_its_line(tmp_path: Path, 
 def test_parameters_are_the_inputs_an_output_a_dimension_and_what_is_given(tmp_path: Path) -> None:
     text = "def f(a, out, dim, eps): ..."
     kernel = load(write_callable(tmp_path, text, 'op = "row_sum"\ncall = { given = { eps = 1e-5 } }'))
-    assert [str(one) for one in kernel.entries] == ["f(x, y, eps=1e-05, dim=dim)"]
+    assert [str(one) for one in kernel.entries] == ["f(x, y, dim=dim, eps=1e-05)"]
     assert kernel.launches[0].returns == ()
 
 
