@@ -27,6 +27,7 @@ FAULTS = {
     "vast": ("if (mapping.region) munmap(mapping.region, mapping.region_bytes);", ""),
     "work": ("if (work.triggers_after_wait) join(trigger, {work.after_wait, work.after_wait});", ""),
     "tensor_maps": ("if (inner % 16) return RefusedMap::inner_side;", ""),
+    "growing": ("if (!range->is_open(number) && !open_piece(*range, number)) return false;", ""),
     "report": ("if (damage.is_damaged && may_follow_from_damage(kind))", "if (may_follow_from_damage(Kind::race))"),
 }
 """For each unit a line of it and what makes it wrong."""

@@ -9,6 +9,7 @@
 #include "../runtime/library_image.h"
 #include "../runtime/report.h"
 #include "../runtime/shared_memory.h"
+#include "../runtime/shadow.h"
 #include "../runtime/signals.h"
 #include "../runtime/stacks.h"
 #include "../runtime/state.h"
@@ -104,7 +105,7 @@ static bool run_once(Run *the_run) {
     run->status = Status::too_large;
     return true;
   }
-  if (run->check && !checker_prepare(*run, library_start(*run->module), library_end(*run->module))) return false;
+  if (run->check && !checker_prepare(*run, library_start(*run->module), library_end(*run->module))) return run->status == Status::too_large;
   uint32_t float_control = read_float_control();
   begin_host_threads();
   if (run->is_program && !prepare_closing(close_program)) return false;
@@ -120,6 +121,11 @@ static bool run_once(Run *the_run) {
   close_run();
   write_float_control(float_control);
   return true;
+}
+
+// How many bytes of addresses a process reserves, of which it touches few: stacks, arena, shadow, and words before late writes.
+CUDA_ON_CPU_API uint64_t cuda_on_cpu_addresses() {
+  return stack_stride * max_threads + addresses_of_shadow(first_part_bytes) + 2 * first_part_bytes;
 }
 
 // False if the system gives no memory for stacks and arena.

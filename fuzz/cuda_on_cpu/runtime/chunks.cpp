@@ -69,6 +69,7 @@ static void *map_table(uintptr_t bytes) {
 }
 
 bool map_chunks(Region &region, uintptr_t from) {
+  if (!open_shadow(region, region.start, region.bytes)) return false;  // its pages are mapped one by one
   region.chunks_from = from;
   region.chunks = static_cast<Chunk *>(map_table(bytes_of_chunks(region)));
   region.lines_set = static_cast<uint64_t *>(map_table(bytes_of_lines(region)));

@@ -1,9 +1,8 @@
 #include "late_writes.h"
 
 #include "chunks.h"
+#include "growing.h"
 #include "state.h"
-
-#include <sys/mman.h>
 
 namespace cuda_on_cpu {
 
@@ -42,8 +41,8 @@ bool prepare_late_writes(bool wanted, const Region &buffers) {
   if (!wanted || words.before) return true;
   words.start = buffers.start;
   words.bytes = buffers.bytes;
-  void *memory = mmap(nullptr, words.bytes + sizeof *words.before, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return false;
+  void *memory = map_growing(words.bytes + sizeof *words.before);
+  if (!memory) return false;
   words.before = static_cast<uint32_t *>(memory);
   return true;
 }

@@ -89,7 +89,8 @@ bool is_time_to_give_back() {
   return ++marked.jobs % once_in == 0;
 }
 
-void mark_buffers() {
+// False where the shadow of a buffer cannot be written.
+bool mark_buffers() {
   if (!lies_as_before()) {
     for (uint32_t i = 0; i < marked.buffer_count; i++)
       unmark(memory_map.buffers, reinterpret_cast<uintptr_t>(marked.buffers[i].address), marked.buffers[i].bytes);
@@ -97,10 +98,11 @@ void mark_buffers() {
     marked.buffer_count = 0;
     for (uint32_t i = 0; i < run->buffer_count; i++) {
       const Buffer &b = run->buffers[i];
+      if (!open_shadow(memory_map.buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes)) return false;
       if (!is_guessed(b)) mark(memory_map.buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
       marked.buffers[marked.buffer_count++] = b;
     }
-    return;
+    return true;
   }
   for (uint32_t i = 0; i < run->buffer_count; i++) {
     const Buffer &b = run->buffers[i];
@@ -109,6 +111,7 @@ void mark_buffers() {
     set_initialised(memory_map.buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, initialised);
     marked.buffers[i] = b;
   }
+  return true;
 }
 
 }  // namespace
@@ -159,7 +162,10 @@ bool map_memory(const Run &the_run, uintptr_t library_start, uintptr_t library_e
   memory_map.library_end = library_end;
   if (marked.module != the_run.module && !map_library(*the_run.module)) return false;
   marked.module = the_run.module;
-  mark_buffers();
+  if (!mark_buffers()) {
+    run->status = Status::too_large;
+    return false;
+  }
   enter_shared_shadow_of(0);
   return true;
 }

@@ -6,6 +6,7 @@
 
 #include "arena.h"
 #include "chunks.h"
+#include "growing.h"
 
 namespace cuda_on_cpu {
 
@@ -14,18 +15,19 @@ constexpr uintptr_t granule = 4;
 static uintptr_t words(uintptr_t bytes) { return bytes / granule + 2; }
 static uintptr_t shadow_bytes(uintptr_t bytes) { return words(bytes) * (sizeof(Cell) + sizeof(uint16_t)); }
 
+uint64_t addresses_of_shadow(uint64_t bytes) { return shadow_bytes(bytes); }
+
 bool map_shadow(Region &region, uintptr_t start, uintptr_t bytes) {
   region = {start & ~(granule - 1), bytes + (start & (granule - 1)), nullptr, nullptr, nullptr, nullptr, 0};
-  void *memory = mmap(nullptr, shadow_bytes(region.bytes), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return false;
+  void *memory = map_growing(shadow_bytes(region.bytes));
+  if (!memory) return false;
   region.cells = static_cast<Cell *>(memory);
   region.settled = reinterpret_cast<uint16_t *>(region.cells + words(region.bytes));
   return true;
 }
 
 void unmap_shadow(Region &region) {
-  if (region.cells) munmap(region.cells, shadow_bytes(region.bytes));
+  if (region.cells) unmap_growing(region.cells, shadow_bytes(region.bytes));
   if (region.chunks) unmap_chunks(region);
   region = {};
 }
@@ -34,9 +36,16 @@ static void mark_bytes(Cell &cell, uint32_t mask, bool initialised) {
   cell.state = static_cast<uint8_t>(cell.state | mask | (initialised ? mask << 4 : 0));
 }
 
+bool open_shadow(const Region &region, uintptr_t start, uintptr_t bytes) {
+  if (!bytes || has_chunks(region, start)) return true;
+  uintptr_t count = words(bytes);
+  return open_growing(region.cell(start), count * sizeof(Cell)) && open_growing(region.settled_at(start), count * sizeof *region.settled);
+}
+
 void mark(Region &region, uintptr_t start, uintptr_t bytes, bool initialised) {
   if (!bytes) return;
   if (has_chunks(region, start)) return mark_chunks(region, start, bytes, initialised);
+  open_shadow(region, start, bytes);  // where that is refused, the first write stops the run
   uintptr_t end = start + bytes, first = start & ~(granule - 1), last = (end - 1) & ~(granule - 1);
   uint32_t from_start = 15u << (start - first) & 15, to_end = 15u >> (last + granule - end);
   bring_in(region.cell(start), bytes / granule * sizeof(Cell));

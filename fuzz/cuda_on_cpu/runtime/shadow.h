@@ -79,7 +79,10 @@ struct Region {
 // False when the system refuses the mapping. Untouched pages cost nothing.
 bool map_shadow(Region &region, uintptr_t start, uintptr_t bytes);
 void unmap_shadow(Region &region);
+uint64_t addresses_of_shadow(uint64_t bytes);  // for so many bytes
 
+// Before `mark`, where no run can be stopped: false when the system does not let the shadow of these bytes be written.
+bool open_shadow(const Region &region, uintptr_t start, uintptr_t bytes);
 // Makes the bytes addressable; all else of the region stays out of bounds.
 void mark(Region &region, uintptr_t start, uintptr_t bytes, bool initialised);
 void set_initialised(Region &region, uintptr_t start, uintptr_t bytes, bool initialised);

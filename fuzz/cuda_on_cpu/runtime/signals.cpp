@@ -12,6 +12,7 @@
 #include "block.h"
 #include "chunks.h"
 #include "checker.h"
+#include "growing.h"
 #include "memory_map.h"
 #include "launch.h"
 #include "library_image.h"
@@ -132,6 +133,8 @@ static void on_way_out(int) {
 }
 
 static void on_signal(int number, siginfo_t *info, void *context) {
+  Growth growth = number == SIGSEGV ? grow_at(reinterpret_cast<uintptr_t>(info->si_addr)) : Growth::elsewhere;
+  if (growth == Growth::grown) return;
   if (number == SIGSEGV && give_cells(memory_map.buffers, reinterpret_cast<uintptr_t>(info->si_addr))) return;
   if (run->is_program && is_end_claimed() && watch.in_kernels) {
     if (number == SIGPROF) return;
@@ -143,6 +146,10 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     signal(number, SIG_DFL);
     raise(number);
     return;
+  }
+  if (growth == Growth::refused) {
+    watch.in_kernels = false;
+    stop_run(Status::too_large);
   }
   if (number == SIGPROF) {
     look_whether_it_comes_on();

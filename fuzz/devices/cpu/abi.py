@@ -2,8 +2,9 @@
 
 import ctypes
 import os
+import resource
 from collections.abc import Sequence
-from ctypes import POINTER, Structure, c_bool, c_int, c_size_t, c_void_p
+from ctypes import POINTER, Structure, c_bool, c_int, c_size_t, c_uint64, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +38,7 @@ BufferFlags, Schedule, Status, Place, Refused, RefusedMap, Relation, Traits, Ass
         "BufferFlags", "Schedule", "Status", "Place", "Refused", "RefusedMap", "Relation", "Traits", "Assume", "Work"
     )
 )  # fmt: skip
+GB = 1e9
 OTHER_WORK = (Relation.in_other_work, Relation.in_other_node, Relation.in_launch_before)
 """The other access of a race belongs to other work than this launch."""
 MOST_GIVEN, MOST_ALLOCATIONS = ABI.constants["max_given"], ABI.constants["max_buffers"]
@@ -107,23 +109,37 @@ for _name, _mirror in MIRRORS.items():
     _mirror._fields_ = ABI.fields(_name, MIRRORS)
 
 
+def limits_of_memory() -> str:
+    """The limits of this process's memory, as words after a message that something was refused; empty without any."""
+    limits = {"ulimit -v": resource.RLIMIT_AS, "ulimit -d": resource.RLIMIT_DATA}
+    given = {name: resource.getrlimit(number)[1] for name, number in limits.items()}
+    words = [f"{name} is {most / GB:.1f} GB" for name, most in given.items() if most != resource.RLIM_INFINITY]
+    return f"; {' and '.join(words)}: raise it or remove it" if words else ""
+
+
 class Runtime:
     """The loaded runtime: one per process, for all kernel libraries."""
 
     def __init__(self, path: Path) -> None:
         # Global: kernel libraries take their symbols from it.
-        self._library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+        try:
+            self._library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+        except OSError as error:
+            raise DeviceError(f"the cpu device cannot load its runtime: {error}{limits_of_memory()}") from None
         self._run = self._library.cuda_on_cpu_run
         self._run.argtypes, self._run.restype = [POINTER(RawRun)], c_bool
         self._forget = self._library.cuda_on_cpu_forget_library
         self._forget.argtypes, self._forget.restype = [POINTER(RawModule)], None
+        self._addresses = self._library.cuda_on_cpu_addresses
+        self._addresses.argtypes, self._addresses.restype = [], c_uint64
         self._release_vast = self._library.cuda_on_cpu_release_vast
         self._release_vast.argtypes, self._release_vast.restype = [], None
 
     def run(self, run: RawRun) -> None:
         """Run a job once."""
         if not self._run(ctypes.byref(run)):
-            raise DeviceError("the cpu device cannot reserve memory for stacks and arrays (2 GB of addresses)")
+            need = f"{self._addresses() / GB:.0f} GB of addresses, of which it uses few"
+            raise DeviceError(f"the cpu device cannot reserve {need}{limits_of_memory()}")
 
     def release_vast(self) -> None:
         """Give back the addresses of vast arrays: they may be all that this process has."""

@@ -39,6 +39,7 @@ from kfuzz.devices.cpu.abi import (
     Status,
     are_equal,
     arguments,
+    limits_of_memory,
 )
 from kfuzz.devices.cpu.confine import StartedProcessError, confine
 from kfuzz.devices.cpu.experiments import CpuRun, Manner, examine
@@ -403,7 +404,13 @@ def many_addresses() -> Iterator[None]:
 
 
 def limit_process(most: int = MEMORY_LIMIT) -> None:
-    """Limit the addresses of this process, forbid core dumps, and let what a kernel starts end with it."""
+    """Limit the addresses of this process, forbid core dumps, and let what a kernel starts end with it.
+
+    The limit of a Python process that has started this one does not fit: most of what the runtime reserves it never
+    touches.
+    """
+    _, most_data = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (most_data, most_data))
     allowed = resource.getrlimit(resource.RLIMIT_AS)[1]
     limit = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
     resource.setrlimit(resource.RLIMIT_AS, (limit, allowed))
@@ -460,6 +467,9 @@ class CpuBackend:
         except StartedProcessError:
             message = "the kernel starts processes of its own; kfuzz ended them"
             return Outcome(findings=(Finding("trap", message),))
+        except MemoryError:
+            message = f"too large for this machine as it is now{limits_of_memory()}"
+            return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
         library = bound[flavour].program.loaded.library
         unset = tuple(uninitialised_local(library, one) for one in library.uninitialised)
         return replace(outcome, findings=(*outcome.findings, *unset)) if unset else outcome

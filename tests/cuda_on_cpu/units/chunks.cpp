@@ -1,4 +1,4 @@
-// units: chunks patterns shadow arena guard_zone block
+// units: chunks patterns shadow growing arena guard_zone block
 #include "runtime/chunks.h"
 
 #include "expect.h"

@@ -1,4 +1,4 @@
-// units: held_races report ordering knowledge messages work memory_map shadow arena guard_zone heap shared_memory stacks unwritten cluster block
+// units: held_races report ordering knowledge messages work memory_map shadow growing arena guard_zone heap shared_memory stacks unwritten cluster block
 #include "runtime/held_races.h"
 
 #include "runtime/ordering.h"

@@ -1,4 +1,4 @@
-// units: memory_map shadow arena guard_zone heap shared_memory stacks unwritten cluster block
+// units: memory_map shadow growing arena guard_zone heap shared_memory stacks unwritten cluster block
 #include "runtime/memory_map.h"
 
 #include "runtime/arena.h"

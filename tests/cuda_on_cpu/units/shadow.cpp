@@ -1,4 +1,4 @@
-// units: shadow arena guard_zone block
+// units: shadow growing arena guard_zone block
 #include "runtime/shadow.h"
 
 #include "expect.h"
