@@ -8,7 +8,7 @@ asks such a test nor knows of its answer.
 
 import argparse
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kfuzz.claims.kernel import Kernel
@@ -16,6 +16,7 @@ from kfuzz.claims.language.reference import OP
 from kfuzz.claims.references import serving
 from kfuzz.claims.references.formats import texts_beside
 from kfuzz.claims.references.submissions import gpu_mode, kernelbench
+from kfuzz.common.time_limits import limited, time_limits
 from kfuzz.devices import cache
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 from kfuzz.oracle.numbers.plural import plural
@@ -75,7 +76,8 @@ def ask_own_test(kernel: Kernel, on_gpu: bool) -> OwnTest | None:
     with cache.scratch() as folder:
         (folder / "test.json").write_text(json.dumps(question), encoding="utf-8")
         try:
-            serving.ask(TESTER, folder, SECONDS, on_gpu)
+            with limited(replace(time_limits(), compile=SECONDS)):
+                serving.ask(TESTER, folder, on_gpu)
             answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
         except serving.NoAnswerError as error:
             return OwnTest(benchmark, 0, 0, str(error)[:200])

@@ -26,9 +26,8 @@ from pathlib import Path
 from benchmarks.detection.checker import Asked, every, mixed
 from benchmarks.detection.labelled import TOLD_AS, planted_programs
 from benchmarks.page import Lines, table
-from kfuzz.devices import ClaimError, Job, Probe
+from kfuzz.devices import ClaimError, Job, Probe, processes
 from kfuzz.devices.gpu import driver, machine_code, nvidia, sanitizer
-from kfuzz.devices.worker import processes
 
 SEED = 0
 BOTH = ("right", "bug")

@@ -45,7 +45,7 @@ from kfuzz.cases.plans.scale import BUDGET
 from kfuzz.cases.plans.vast import Rung
 from kfuzz.claims.kernel import Kernel
 from kfuzz.common.errors import UnexpectedError, wrap_unexpected
-from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, Probe, UnsupportedError
+from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, OutOfTimeError, Probe, UnsupportedError
 from kfuzz.kinds import Kind
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
@@ -341,6 +341,9 @@ def _finish_trial(
                 asked, outcome, device.name, time.perf_counter() - began, device.run, twins.run_jobs,
                 looks_at_all=not is_early(one.index),  # twins do not check, so they need the other flavour
             )  # fmt: skip
+    except OutOfTimeError as error:
+        yield BlockEnd(block, "time", str(error))
+        return
     except UnsupportedError as error:
         yield BlockEnd(block, "unsupported", str(error))
         return
@@ -353,11 +356,13 @@ def _finish_trial(
         upcoming.ask_again()  # the twins would end a process, too
     else:
         twins.drop()
-    if orders.kernels[block.kernel].front.language.runner.compiles_each_size and not is_large(one.index):
+    runner = orders.kernels[block.kernel].front.language.runner
+    if runner.compiles_each_size and not is_large(one.index):
         costs = known.costs.setdefault(block.kernel, SizeCosts())
         costs.add(one.index, source_of_sizes(one.number) is not None, trial.seconds["device"])
     hangs = any(defect.kind == "hang" for defect in trial.defects)
-    if hangs and one.timeout < min(orders.timeout, SURE_TIMEOUT):  # perhaps it only needed more time
+    # Perhaps it only needed more time; such a limit does not depend on how much is left.
+    if hangs and not runner.limits_calls and one.timeout < min(orders.timeout, SURE_TIMEOUT):
         yield BlockEnd(block, "time")
         return
     yield _trial_end(one, orders.kernels[block.kernel], trial, known, device)

@@ -9,7 +9,7 @@ side. Knows crews and ledgers; never how a trial is run.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from kfuzz.campaign.blocks import Orders, TrialEnd
@@ -20,7 +20,13 @@ from kfuzz.campaign.events import Event, Listen, Tried, ignore
 from kfuzz.campaign.ledger import Ledger
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import Result, StopReason
+from kfuzz.campaign.schedule import WHOLE
+from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import DeviceError
+
+EXPLAINING, PART_FOR_EXPLAINING = 15.0, 0.25
+"""Most seconds, and the part of the time, that are left for causes and small cases, which make a finding readable."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +64,12 @@ def options_of(options: Options, lane: Lane, lanes: Sequence[Lane]) -> Options:
 
 def run_lanes(
     kernels: Sequence[Kernel], lanes: Sequence[Lane], options: Options, listen: Listen = ignore,
-    spread: Spread | None = None,
+    spread: Spread | None = None, keep: Callable[[tuple[Result, ...]], None] = lambda results: None,
 ) -> tuple[Result, ...]:  # fmt: skip
     """Run a campaign on each lane, all at once; each has the result that it would have by itself.
 
-    With `max_cases` each lane tries that many cases; they share the time.
+    With `max_cases` each lane tries that many cases; they share the time. `keep` is called with the results so far if
+    an error ends the campaign.
     """
     began = time.monotonic()
     ledgers: list[Ledger] = []
@@ -82,26 +89,43 @@ def run_lanes(
     try:
         for lane_number, item in ends:
             if isinstance(item, TrialEnd):
-                if ledgers[lane_number].take(item) and options.stop_at_first:
-                    stop = "first-finding"
-                    break
+                is_new = ledgers[lane_number].take(item)
+                stop = "first-finding" if is_new and options.stop_at_first else stop
+                kept = seconds_to_keep(options, any(one.has_news for one in ledgers))
+                late = deadline is not None and time.monotonic() > deadline - kept
             else:
                 ledgers[lane_number].end(item)
-                if item.why == "time":
-                    stop = "max-time"
-                    break
-            if all(ledger.is_over for ledger in ledgers):  # do not wait for trials that still run and may take long
+                late = item.why == "time"
+            if late and not stop:
+                stop = "max-time"
+            if stop or all(one.is_over for one in ledgers):  # do not wait for trials that still run and may take long
                 break
     except KeyboardInterrupt:
         stop = "interrupted"
+    except (CaseError, DeviceError):
+        keep(_results(ledgers, options, "interrupted", began))
+        raise
     finally:
         ends.close()
         for ledger in ledgers:
             ledger.save()
+    return _results(ledgers, options, stop, began)
+
+
+def _results(
+    ledgers: Sequence[Ledger], options: Options, stop: StopReason | None, began: float
+) -> tuple[Result, ...]:  # fmt: skip
     seconds = time.monotonic() - began
     return tuple(
         Result(options.seed, stop or one.stop_reason(), one.results(), seconds, options.shard) for one in ledgers
     )
+
+
+def seconds_to_keep(options: Options, has_news: bool) -> float:
+    """Seconds of a campaign's time that are kept for small cases of its findings; none if there is nothing new."""
+    if options.max_time is None or options.shard != WHOLE or not has_news:
+        return 0.0
+    return min(EXPLAINING, options.max_time * PART_FOR_EXPLAINING)
 
 
 def _run_crews(crews: Sequence[Crew], spread: Spread | None) -> LaneEnds:

@@ -47,6 +47,10 @@ class OneByOne(Generic[Task, Answer]):
             yield from self.work(device, job)
 
 
+class KilledError(DeviceError):
+    """The system has killed a process."""
+
+
 class Child(Generic[Task, Answer]):
     """One child process. It is busy from a job until its parent says that the job's last item has come.
 
@@ -112,7 +116,10 @@ class Child(Generic[Task, Answer]):
 
     def _end_error(self) -> DeviceError:
         self.process.join(JOIN_SECONDS)
-        return DeviceError(f"a worker process ended with exit code {self.process.exitcode}")
+        code = self.process.exitcode
+        if code == -signal.SIGKILL:
+            return KilledError("the system killed a process of kfuzz, most likely for want of memory")
+        return DeviceError(f"a worker process ended with exit code {code}")
 
 
 def end_all(hands: Sequence[Child[Any, Any]]) -> None:

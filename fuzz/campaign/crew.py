@@ -14,7 +14,7 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from kfuzz.campaign.blocks import BlockEnd, End, Ends, Experience, Orders, is_out_of_time, run_block, run_blocks
-from kfuzz.campaign.children import Child, MakeDevice, end_all
+from kfuzz.campaign.children import Child, KilledError, MakeDevice, end_all
 from kfuzz.campaign.errand import Errand, Spread, errand
 from kfuzz.campaign.schedule import BLOCKS, Block
 from kfuzz.claims.kernel import Kernel
@@ -26,6 +26,8 @@ PARCEL_SECONDS = 0.1
 WINDOW = 64
 """Blocks for each process between the one whose turn it is and the last one handed out: a large case, which takes as
 long as a thousand others, leaves no process idle."""
+MOST_KILLED = 8
+"""Processes for each job that a campaign replaces after the system has killed one: more is the machine's fault."""
 MOST_IN_A_PARCEL = 4
 """Blocks of one errand: a trial then costs its caller half as much processor time as with one block per errand."""
 Parcel = tuple[Block, ...]
@@ -81,7 +83,7 @@ def run_in_processes(crews: Sequence[Crew]) -> LaneEnds:
                 return
             busy = {pipe: queue for queue in queues for pipe in queue.busy}
             for pipe in wait(list(busy)):
-                busy[pipe].receive(pipe)  # wait returns objects of its argument
+                busy[pipe].receive(pipe)  # wait returns objects of its argument; a process may have ended
             for number, queue in enumerate(queues):
                 for end in queue.take_in_turn():
                     if is_out_of_time(end):  # nothing else is taken after it
@@ -168,6 +170,9 @@ class _Queue:
         self.busy: dict[Any, tuple[_Hand, deque[tuple[int, Block]]]] = {}
         self.waiting: dict[int, list[End]] = {}
         self.next_block, self.turn = 0, 0
+        self.again: deque[tuple[int, Block]] = deque()
+        """The blocks that lay behind the one during which a process was killed."""
+        self.killed = 0
         self._block: Block | None = None
         self._device: Device | None = None
 
@@ -186,7 +191,7 @@ class _Queue:
     @property
     def is_at_work(self) -> bool:
         """Whether a block runs, or waits for a process that starts."""
-        return self._block is not None or any(blocks for _, blocks in self.busy.values())
+        return self._block is not None or bool(self.again) or any(blocks for _, blocks in self.busy.values())
 
     def close(self) -> None:
         """End what was started beside the processes."""
@@ -195,15 +200,27 @@ class _Queue:
 
     def hand_out(self) -> None:
         """Give every idle process a block, far ahead of the turn: one process may be at a large case."""
+        while self.again and self.idle:
+            self._give(self.idle.pop(), *self.again.popleft())
         most = WINDOW * len(self.hands)
         while self.next_block - self.turn < most:
             self._block = self._block or next(self.crew.blocks, None)
             if self._block is None or (hand := self._hand_for(self._block)) is None:
                 return
-            hand.send(self._block)
-            self.busy.setdefault(hand.pipe, (hand, deque()))[1].append((self.next_block, self._block))
             self.waiting[self.next_block] = []
+            self._give(hand, self.next_block, self._block)
             self.next_block, self._block = self.next_block + 1, None
+
+    def _give(self, hand: _Hand, number: int, block: Block) -> None:
+        """Send a block to a process; if that was killed meanwhile, `receive` hears of it."""
+        is_idle = hand.pipe not in self.busy
+        self.busy.setdefault(hand.pipe, (hand, deque()))[1].append((number, block))
+        try:
+            hand.send(block)
+        except KilledError as error:
+            if is_idle:  # it was at no kernel
+                self.again.append(self.busy[hand.pipe][1].popleft())
+                self._replace(hand.pipe, error)
 
     def _hand_for(self, block: Block) -> _Hand | None:
         """A process that may begin the block or, if all are busy, the one that soonest needs another."""
@@ -217,7 +234,12 @@ class _Queue:
     def receive(self, pipe: object) -> None:
         """Take the items that one of the processes has sent: none of them when it is ready."""
         hand, blocks = self.busy[pipe]
-        if items := hand.receive():
+        try:
+            items = hand.receive()
+        except KilledError as error:
+            self._replace(pipe, error)
+            return
+        if items:
             self.waiting[blocks[0][0]] += items
             if isinstance(items[-1], BlockEnd):
                 blocks.popleft()
@@ -225,6 +247,24 @@ class _Queue:
             hand.is_busy = False
             del self.busy[pipe]
             self.idle.append(hand)
+
+    def _replace(self, pipe: object, error: KilledError) -> None:
+        """Start another process for one that was killed: the kernel whose block it ran is not tried further."""
+        hand, blocks = self.busy.pop(pipe)
+        self.killed += 1
+        if self.killed > MOST_KILLED * self.crew.jobs:
+            raise error
+        if blocks:
+            number, block = blocks.popleft()
+            kernel = self.crew.orders.kernels[block.kernel]
+            message = f"{kernel.path}: {error}, while it was tried; this kernel is not tried further"
+            self.waiting[number].append(BlockEnd(block, "claim", message))
+            self.again.extend(blocks)
+        self.hands.remove(hand)
+        hand.close()
+        self.hands.append(Child(self.crew.make_device, _Blocks(self.crew.orders)))
+        self.hands[-1].begin()
+        self.busy[self.hands[-1].pipe] = self.hands[-1], deque()
 
     def take_in_turn(self) -> Iterator[End]:
         """Yield the results of the block whose turn it is, and of those after it."""

@@ -3,14 +3,15 @@
     result = search(kernels, [Lane("cpu", CpuDevice)], options)
 
 A wrong answer has no line. If its case, run again with each access checked, shows an error that has one, that error is
-its cause. Knows campaigns, trials and minimizing. Explanations never change the exit code, except where failures at
-other shapes than a function's own do not count.
+its cause. Explanations end with the time of the campaign, and never change the exit code, except where failures at
+other shapes than a function's own do not count. Knows campaigns, trials and minimizing.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from math import inf
 
 from kfuzz.campaign.bugs import Bug
 from kfuzz.campaign.campaign import Lane, options_of, run_lanes
@@ -39,6 +40,8 @@ from kfuzz.kinds import kinds_with
 RUNS, SECONDS, ALL_SECONDS = 100, 20.0, 60.0
 """Runs for the small case of a bug, which take less than a second; and seconds for one bug and for all together. The
 result must not depend on how busy the machine is: the seconds only stop extreme cases."""
+LEAST_SECONDS = 2.0
+"""For all bugs together, even if the time of the campaign is over: most bugs take less."""
 CRASHING_RUNS = 4
 """The same if each run ends its process: a known crash is worth a few seconds, not more."""
 MOST_SMALL = 10
@@ -56,16 +59,28 @@ def search(
     listen: Listen = ignore,
     spread: Spread | None = None,
     is_part: bool = False,
+    keep: Callable[[Result], None] = lambda result: None,
 ) -> Result:
     """Run a campaign on each lane, join the results and explain them; one part of a campaign is not explained yet.
 
     In the end the corpus has one case for each bug; a part keeps the case of each bucket, until the parts are joined.
+
+    `keep` is called with the result so far: before findings are explained, since they count even if this process is
+    killed meanwhile, and if an error ends the campaign.
     """
     before = _kept_before(kernels, lanes, options)
-    results = run_lanes(kernels, lanes, options, listen, spread)
-    result = join_results(results, [lane.name for lane in lanes])
+
+    def join(results: tuple[Result, ...]) -> Result:
+        return join_results(results, [lane.name for lane in lanes])
+
+    def keep_so_far(result: Result) -> None:
+        keep(note_kept_before(result, before))
+
+    result = join(run_lanes(kernels, lanes, options, listen, spread, lambda results: keep_so_far(join(results))))
     if is_part:
         return note_kept_before(result, before)
+    if result.news:
+        keep_so_far(without_untried_homes(result, options))
     result = keep_one_case_a_bug(explain_bugs(result, lanes, options), before)
     if len(lanes) == 1:  # each of several lanes has a state of its own, and this joined result is made again
         write_state(options.out, result.seed, kernels, [one.progress for one in result.kernels])
@@ -89,7 +104,9 @@ def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Res
     """
     if result.stop_reason == "interrupted" or not result.news:
         return without_untried_homes(result, options)
-    until = time.monotonic() + ALL_SECONDS
+    until = last = time.monotonic() + time_to_explain(result, options)
+    if options.max_time is None:
+        last = inf
     kernels, left = list(result.kernels), MOST_SMALL
     try:
         with closing(_Devices(lanes)) as devices:
@@ -104,7 +121,7 @@ def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Res
                         announce(Phase(Stage.RANKING, kernel.kernel.name))
                     ranked = _rank_errors(one, result.seed, options, devices.checking)
                     kernels[place] = one = _replace_discoveries(one, ranked)
-                    until += time.monotonic() - began
+                    until = min(last, until + time.monotonic() - began)
                     bugs = [bug for bug in one.bugs if bug.headline.defect.bucket in buckets]
                     small = _shrink_bugs(kernel, bugs[:left], result.seed, options, devices, until)
                     kernels[place] = one = _replace_discoveries(one, small)
@@ -118,6 +135,12 @@ def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Res
     except (CaseError, ClaimError, DeviceError, KeyboardInterrupt):
         pass  # the report shows the bugs as far as they are explained
     return without_untried_homes(replace(result, kernels=tuple(kernels)), options)
+
+
+def time_to_explain(result: Result, options: Options) -> float:
+    """Seconds for all bugs together: what is left of the campaign's time, if that is limited."""
+    left = ALL_SECONDS if options.max_time is None else options.max_time - result.seconds
+    return min(ALL_SECONDS, max(left, LEAST_SECONDS))
 
 
 def without_untried_homes(result: Result, options: Options) -> Result:
@@ -222,6 +245,8 @@ def _shrink_bugs(
 ) -> Iterator[Discovery]:
     """The headlines of these bugs with small cases."""
     for number, bug in enumerate(bugs, 1):
+        if time.monotonic() >= until:
+            return
         announce(Phase(Stage.SHRINKING, bug.headline.defect.bucket, number, len(bugs)))
         yield _shrink_bug(of, bug, seed, options, devices, until)
 

@@ -150,6 +150,12 @@ class Ledger:
         """Whether every kernel was given up: trials that still run do not count."""
         return all(progress.retired for progress in self.progress)
 
+    @property
+    def has_news(self) -> bool:
+        """Whether an error was found that no baseline knows."""
+        every = (found for one in self.progress for found in one.discoveries.values())
+        return any(one.is_error and not one.is_known and not one.defect.silenced for one in every)
+
     def stop_reason(self) -> StopReason:
         """Why there is nothing left to do."""
         done = zip(self.progress, self.quotas, strict=True)
@@ -169,6 +175,7 @@ class Ledger:
         kernel, progress = self.kernels[trial.kernel], self.progress[trial.kernel].copy()
         if progress.retired:
             return False
+        progress.error = ""  # of a campaign before, whose time was over
         sightings = [self._note_defect(progress, trial, shown) for shown in trial.defects]
         _add_trial(progress, trial)
         progress.retired = _reason_to_stop(progress)
@@ -198,7 +205,7 @@ class Ledger:
             return
         if not item.why:
             progress.next = max(progress.next, item.block.last)  # its last trials may belong to another shard
-        if item.why == "claim":
+        if item.why == "claim" or (item.why == "time" and item.message and not progress.elements):
             progress.error = item.message
         if item.why in ("claim", "hang", "unsupported"):
             progress.retired = item.message

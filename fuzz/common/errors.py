@@ -23,6 +23,10 @@ class MissingError(ClaimError):
     """The kernel needs a library that is not installed here, or that does not work in this environment."""
 
 
+class OutOfTimeError(ClaimError):
+    """The time of the whole command was over before this ended, so nothing is known of it."""
+
+
 class TargetError(ValueError):
     """The target of a command names no kernel file."""
 

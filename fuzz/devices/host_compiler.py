@@ -4,13 +4,64 @@ import functools
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from kfuzz.common.errors import DeviceError
-from kfuzz.devices import cache
+from kfuzz.common.errors import ClaimError, DeviceError, OutOfTimeError
+from kfuzz.common.time_limits import time_limits
+from kfuzz.devices import cache, processes
 
 INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
+
+
+MOST_WORDS = 1 << 20
+"""Characters of a compiler's messages: those of an endless template are of any length."""
+VERSION_SECONDS = 10.0
+"""For a compiler to say its name, which takes 10 ms."""
+_running: set["subprocess.Popen[str]"] = set()
+"""The compilers that run in this process's threads."""
+
+
+def run_compiler(
+    command: Sequence[str], variables: Mapping[str, str] | None, what: Path | str, most: float | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run a compiler, or another tool, to its end. ClaimError if it takes longer than one compilation may, which names
+    what it compiles; OutOfTimeError if the time of the whole command is over.
+    """
+    limits = time_limits()
+    seconds = min(most or limits.compile, limits.left)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, errors="replace", env=variables) as process:
+        _running.add(process)
+        try:
+            said, complaint = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            if most is None and limits.left > 0:
+                why = f"{what}: not compiled within {seconds:g} s (limit of one compilation: --compile-time)"
+                raise ClaimError(why) from None
+            if limits.left > 0:
+                raise DeviceError(f"{command[0]} does not answer within {seconds:g} s; {INSTALL}") from None
+            raise OutOfTimeError(f"{what}: not compiled when the time was over, after {seconds:.0f} s") from None
+        except BaseException:
+            _end(process)
+            raise
+        finally:
+            _running.discard(process)
+    return subprocess.CompletedProcess([*command], process.returncode, said, complaint[:MOST_WORDS])
+
+
+def end_compilers() -> None:
+    """End the compilers that run in other threads of this process."""
+    for one in list(_running):
+        _end(one)
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    """End a process with all that it has started."""
+    started = processes.descendants(process.pid)
+    process.kill()
+    processes.end(started)
 
 
 def find_compiler() -> str:
@@ -30,8 +81,8 @@ def find_compiler() -> str:
 @functools.cache
 def identity(compiler: str) -> str:
     """The compiler's own name and version, and the machine for which it compiles."""
-    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
-    target = subprocess.run([compiler, "-dumpmachine"], capture_output=True, text=True, check=False)
+    version = run_compiler([compiler, "--version"], None, compiler, VERSION_SECONDS)
+    target = run_compiler([compiler, "-dumpmachine"], None, compiler, VERSION_SECONDS)
     if version.returncode or target.returncode:
         raise DeviceError(f"{compiler} does not run: {version.stderr.strip() or target.stderr.strip()}; {INSTALL}")
     return version.stdout.splitlines()[0] + " for " + target.stdout.strip()
@@ -43,7 +94,7 @@ def build_library(source: Path) -> Path:
     words = [compiler, "-std=c++17", "-O2", "-Wall", "-fPIC", "-shared", str(source), "-ldl"]
 
     def build(made: Path) -> None:
-        ran = subprocess.run([*words, "-o", str(made)], capture_output=True, text=True, check=False)
+        ran = run_compiler([*words, "-o", str(made)], None, source.name)
         if ran.returncode:
             raise DeviceError(f"{identity(compiler)} cannot compile {source.name}: {ran.stderr.strip()}")
 

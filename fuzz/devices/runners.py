@@ -21,6 +21,8 @@ class Runner:
     """A job may be queued while another one runs."""
     compiles_each_size: bool
     """A library may compile again for a new size: a campaign measures what new sizes cost."""
+    limits_calls: bool
+    """Its devices limit the time of a call themselves, whatever a campaign allows a trial."""
     keeps_state: bool
     """A file may remember its earlier calls: if runs differ, that explains it, and not a race."""
     checks_accesses: bool
@@ -42,6 +44,7 @@ LAUNCHER = Runner(
     is_slow=False,
     takes_jobs_ahead=True,
     compiles_each_size=False,
+    limits_calls=False,
     keeps_state=False,
     checks_accesses=True,
     counts_roundings=True,
@@ -57,6 +60,7 @@ CALLER = Runner(
     is_slow=True,
     takes_jobs_ahead=False,
     compiles_each_size=True,
+    limits_calls=True,
     keeps_state=True,
     checks_accesses=False,
     counts_roundings=False,

@@ -23,7 +23,7 @@ from kfuzz.campaign.trials.trial import Trial, run_trial, unfit
 from kfuzz.cases.case import Origin, Record
 from kfuzz.cases.plans.choose import seed_of
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import Device, Probe
+from kfuzz.devices import Device, OutOfTimeError, Probe
 
 Stop = Literal["smallest", "out of runs", "out of time", "interrupted"]
 MOST_RUNS = 4000
@@ -152,6 +152,9 @@ def minimize(
             search.smallest = failure  # it was only slow
         failing, tried_again = count_failures(search.smallest, device, again)
         search.smallest = replace(search.smallest, defect=_locate(search.smallest, device))
+    except OutOfTimeError:  # what is found so far counts, but a smaller case that hangs may only be slow
+        stop = "out of time"
+        search.smallest = failure if failure.defect.kind == "hang" else search.smallest
     except KeyboardInterrupt:
         stop = "interrupted"
     return Minimized(search.smallest, stop, search.tried, time.monotonic() - began, failing, tried_again)

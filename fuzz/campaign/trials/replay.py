@@ -15,6 +15,7 @@ from kfuzz.campaign.trials.unjudged import Unjudged, without_numbers
 from kfuzz.cases.case import Origin, Record
 from kfuzz.cases.plans.choose import seed_of
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.time_limits import time_limits
 from kfuzz.devices import ClaimError, Device, Probe, UnsupportedError
 
 ReplayStatus = Literal["kept", "fixed", "warned", "flaky", "broken", "not claimed", "skipped", "cannot run"]
@@ -58,9 +59,11 @@ def replay(
     timeout: float = 10.0,
     tell: Callable[[str], None] = ignore_progress,
 ) -> Replay:
-    """Run a record's case on a kernel as often as it takes to say always, sometimes or never; report progress."""
+    """Run a record's case on a kernel as often as it takes to say always, sometimes or never; report progress. Where
+    the user lets a call take longer than `timeout`, it may.
+    """
     try:
-        return _replay_launches(record, kernel, device, tries, timeout, tell)
+        return _replay_launches(record, kernel, device, tries, max(timeout, time_limits().call or 0.0), tell)
     except UnsupportedError as error:
         return Replay(kernel.name, "skipped", 0, 0, (), {}, str(error))
     except ClaimError as error:

@@ -14,11 +14,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from kfuzz.claims.language.python_text import read_text
+from kfuzz.common.time_limits import time_limits
 from kfuzz.devices.python.libraries import array_library_of, language_of, libraries, libraries_used_by
 from kfuzz.devices.python.library import Arithmetic
 
 LISTER = "kfuzz.devices.python.loaded_packages"
-SECONDS = 300.0
 NO_LIBRARIES = ("kfuzz", "task", "ml_dtypes")
 """Packages whose import says nothing about a file's arrays."""
 LOOSEST_EXP = ("__expf", (5.04, 0.0), "expf")
@@ -91,8 +91,13 @@ def packages_loaded_by(path: Path, source: str) -> tuple[str, ...]:
     """The packages of libraries that are loaded once a file is imported; none if it cannot be imported."""
     usual = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     words = [sys.executable, "-m", LISTER, str(path)]
+    limits = time_limits()
+    most = min(limits.compile, limits.left)
     try:
-        ran = subprocess.run(words, input=source.encode(), capture_output=True, check=False, timeout=SECONDS, env=usual)
+        pipe, none = subprocess.PIPE, subprocess.DEVNULL  # the file may print without end
+        ran = subprocess.run(
+            words, input=source.encode(), stdout=pipe, stderr=none, check=False, timeout=most, env=usual
+        )
         return tuple(json.loads(ran.stdout))
     except (subprocess.TimeoutExpired, ValueError):
         return ()  # the first call says what is wrong with it

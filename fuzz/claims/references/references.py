@@ -45,7 +45,6 @@ FOLDER = "references"
 MADE_FROM = ".reference.json"
 """The ending of the file beside a formula that says which reference it was made from, for CUDA: it has no [call]."""
 TRACER = "kfuzz.claims.references.torch.trace_server"
-SECONDS = 300.0
 INPUT = re.compile(r"\s*(?P<element>\w+)\s*\[(?P<dims>[^\]]*)\]\s*->\s*(?P<role>\w+)")
 ARRAY = re.compile(r"\s*(?P<element>\w+)\s*\[")
 WHOLE = {I32.name: "", I64.name: "", BOOL.name: "bool", U8.name: "bool"}
@@ -228,7 +227,7 @@ def traced(front: FrontMatter, question: Mapping[str, object]) -> bytes:
     with cache.scratch() as folder:
         (folder / "question.json").write_text(json.dumps(question), encoding="utf-8")
         try:
-            serving.ask(TRACER, folder, SECONDS)
+            serving.ask(TRACER, folder)
         except serving.NoAnswerError as error:
             missing = "; pip install torch" if "No module named 'torch'" in str(error) else ""
             raise front.error(("op",), f"the reference cannot be traced: {str(error)[:200]}{missing}") from None

@@ -17,7 +17,6 @@ from kfuzz.devices import cache
 from kfuzz.oracle.numbers.errors import OracleError
 
 SERVER = "kfuzz.claims.references.torch.run_server"
-SECONDS = 300.0
 FOLDER = "runs"
 QUESTION = ".run.json"
 """The ending of the file beside a formula that says how to run its reference."""
@@ -68,7 +67,7 @@ def ask(question: str, inputs: Mapping[str, NDArray[Any]]) -> tuple[bytes, bytes
         (folder / "run.json").write_text(question, encoding="utf-8")
         np.savez(folder / "inputs.npz", **inputs)  # type: ignore[arg-type]  # numpy's stubs know no such dict
         try:
-            serving.ask(SERVER, folder, SECONDS)
+            serving.ask(SERVER, folder)
         except serving.NoAnswerError as error:
             raise OracleError(f"the process that runs the reference: {error}") from None
         if (folder / "error.txt").is_file():

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from kfuzz.common.time_limits import time_limits
+
 
 class NoAnswerError(Exception):
     """The process did not answer: its last words, or that it took too long."""
@@ -42,11 +44,14 @@ class ServingProcess:
             pass
 
 
-def ask(module: str, folder: Path, seconds: float, on_gpu: bool = False) -> None:
-    """Let the process of a module do what lies in a folder; NoAnswerError if it ends, or takes longer.
+def ask(module: str, folder: Path, on_gpu: bool = False) -> None:
+    """Let the process of a module do what lies in a folder; NoAnswerError if it ends, or takes longer than a
+    compilation may, or than is left of the time of the whole command.
 
     `on_gpu`: the process sees the GPUs of this one.
     """
+    limits = time_limits()
+    seconds = min(limits.compile, limits.left)
     server = _server(module, on_gpu)
     assert server.process.stdin is not None
     assert server.process.stdout is not None
@@ -61,7 +66,8 @@ def ask(module: str, folder: Path, seconds: float, on_gpu: bool = False) -> None
     except BaseException:  # Ctrl-C: it would go on, and its answer would be taken for that to the next question
         server.end()
         raise
-    words = server.last_words() if is_ready else f"it took more than {seconds:.0f} s"
+    limit = "limit: --compile-time" if limits.left > 0 else "the time of the whole command is over"
+    words = server.last_words() if is_ready else f"it took more than {seconds:.0f} s ({limit})"
     server.end()
     raise NoAnswerError(words)
 

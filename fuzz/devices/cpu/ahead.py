@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterator
 
 from kfuzz.devices.cpu.options import split_flags
 from kfuzz.devices.cpu.toolchain import build_objects, build_runtime, precompile_front
-from kfuzz.devices.host_compiler import find_compiler
+from kfuzz.devices.host_compiler import end_compilers, find_compiler
+
+BETWEEN_LOOKS = 0.05
+"""Seconds."""
 
 
 @contextlib.contextmanager
 def build_ahead() -> Iterator[None]:
     """Build what the first trials of almost every kernel need, beside what happens in the block.
 
-    At the end of the block it stops, at the next file. An error is left to the worker that needs the same.
+    At the end of the block it stops, also in the middle of a file. An error is left to the worker that needs the same.
     """
     stop = threading.Event()
     threads = [threading.Thread(target=one, args=(stop.is_set,), daemon=True) for one in (_build_runtime, _build_first)]
@@ -24,7 +27,9 @@ def build_ahead() -> Iterator[None]:
     finally:
         stop.set()
         for one in threads:
-            one.join()
+            while one.is_alive():  # which may be about to start another compiler
+                end_compilers()
+                one.join(BETWEEN_LOOKS)
 
 
 def _build_runtime(is_over: Callable[[], bool]) -> None:

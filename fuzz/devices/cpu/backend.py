@@ -49,7 +49,7 @@ from kfuzz.devices.cpu.questions import CpuQuestion
 from kfuzz.devices.cpu.scene import locate_line
 from kfuzz.devices.cpu.vast import WrittenElements, examine_vast_blocks
 from kfuzz.devices.memory.layout import POISONS, distances, nbytes
-from kfuzz.devices.worker.processes import adopt_orphans
+from kfuzz.devices.processes import adopt_orphans
 from kfuzz.oracle.numbers.elements import BY_TORCH_NUMBER
 
 MEMORY_LIMIT = 40 << 30

@@ -31,7 +31,7 @@ from kfuzz.devices.cpu.toolchain import (
     words_after_front,
 )
 from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, build_unit, build_whole_unit
-from kfuzz.devices.host_compiler import environment, find_compiler, identity
+from kfuzz.devices.host_compiler import environment, find_compiler, identity, run_compiler
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 from kfuzz.devices.torch_headers import suggest_header
 
@@ -56,12 +56,14 @@ def permit(complaint: str) -> tuple[str, ...]:
     return ("-fpermissive",) if errors and all("changes meaning of" in one for one in errors) else ()
 
 
-def run_permissively(command: Sequence[str], variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+def run_permissively(
+    command: Sequence[str], variables: Mapping[str, str], what: Path
+) -> "subprocess.CompletedProcess[str]":
     """Run g++, and again with the flag with which it takes what nvcc takes."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables)
+    done = run_compiler(command, variables, what)
     if words := permit(done.stderr) if done.returncode else ():
         command = [*command, *words]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables)
+        done = run_compiler(command, variables, what)
     return done
 
 
@@ -154,14 +156,14 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
                 *("-x", "c++", str(what.write(folder)), "-x", "none", *copies, "-o", str(made)),
                 *(HOST_LIBRARIES if with_host else LIBRARIES),
             ]
-            return subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
+            return run_compiler(command, environment(folder), job.path)
 
         def check_size_of_arrays() -> None:
             """Find what the linker has no words for: arrays of many GB."""
             command = [*(compiler, *words, "-include", FRONTS[before], *words_after_front(chosen, folder), *INCLUDES)]
             command += ["-iquote", str(folder), "-iquote", str(job.path.parent), "-idirafter", str(empty)]
             command += ["-c", "-x", "c++", str(unit.write(folder)), "-o", str(folder / "made.o")]
-            if not subprocess.run(command, capture_output=True, check=False, env=environment(folder)).returncode:
+            if not run_compiler(command, environment(folder), job.path).returncode:
                 _check_static_shared(shared_arrays(folder / "made.o"), job)
 
         done = compiled(str(header), unit)

@@ -9,7 +9,7 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kfuzz.devices.worker.processes import children, end_children
+from kfuzz.devices.processes import children, end_children
 
 LIMITS = (resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE)
 """These limits are 0 while a kernel runs; a compiler needs both."""

@@ -36,7 +36,7 @@ class CpuDevice:
         host_compiler.find_compiler()
         self._nurseries: set[Nursery] = set()
         """Those of its processes, which they may not outlive."""
-        self._worker = Worker(BACKEND, grace=GRACE, slack=SLACK, start=self._start)
+        self._worker = Worker(BACKEND, grace=GRACE, slack=SLACK, start=self._start, watches_idle=True)
         self._asked: deque[tuple[Job, Probe, ClaimError | None]] = deque()
 
     def run(self, job: Job, probe: Probe) -> Outcome:

@@ -4,6 +4,7 @@ Each file has a process of its own: what it patches, sets or registers reaches n
 of one that has imported the file's library and no file of a callable. Knows processes and outcomes.
 """
 
+import re
 import select
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -19,8 +20,10 @@ from kfuzz.devices.worker.confirming import confirm, is_doubtful
 from kfuzz.devices.worker.nursery import Nursery
 from kfuzz.devices.worker.worker import START_TIMEOUT, Started, Worker, end_process
 
-GRACE = 60.0
-"""Seconds past a time-out: a library's compilation for a new shape does not count as the job's time."""
+CALL, CALL_THAT_COMPILES = 40.0, 60.0
+"""Seconds for one call; more where the library may compile something for a new shape, as torch.compile does."""
+COMPILES = re.compile("compile|jit|autotune|load_inline|triton|jax|numba|cupy|cutlass", re.IGNORECASE)
+"""In the text of a file: it may have something compiled."""
 AS_ON_GPU = "kfuzz.devices.python.serve_torch"
 """Serves files that ask for a GPU where there is none."""
 CallableKey = tuple[Path, str, str]
@@ -83,7 +86,8 @@ class PythonDevice:
             self._take_next_library(job)
             return self.run(job, probe)
         worker = self._worker_for(job)
-        if worker.pid is None and is_doubtful(outcome, probe.fatal):
+        hangs = self.name == "cpu" and {one.kind for one in outcome.findings} == {"hang"}  # it had all of its time
+        if worker.pid is None and is_doubtful(outcome, probe.fatal) and not hangs:
             second = replace(probe, options=(*probe.options, CallableOptions(is_second=True)))
             return confirm(outcome, lambda: worker.run(job, second), probe.fatal)
         return outcome
@@ -97,7 +101,9 @@ class PythonDevice:
                 self._workers.popitem(last=False)[1].close()
             start = partial(self._start, self._nursery_for(call_of(job)))
             module = AS_ON_GPU if key in self._imitating else self._module
-            self._workers[key] = Worker(module, GRACE, start=start, imports_files=True)
+            self._workers[key] = Worker(
+                module, start=start, imports_files=True, call_seconds=call_seconds, watches_idle=self.name == "cpu"
+            )
         self._workers.move_to_end(key)
         return self._workers[key]
 
@@ -152,6 +158,11 @@ class PythonDevice:
             nursery.close()
         self._workers.clear()
         self._nurseries.clear()
+
+
+def call_seconds(job: Job) -> float:
+    """How long one call of a job may take."""
+    return CALL_THAT_COMPILES if COMPILES.search(job.source) else CALL
 
 
 def key_of(job: Job) -> CallableKey:

@@ -33,6 +33,7 @@ from kfuzz.common.numpy_threads import use_one_thread
 from kfuzz.common.unnamed_process import START
 from kfuzz.devices import cache
 from kfuzz.devices.worker import worker
+from kfuzz.devices.worker.printed import PrintedText
 from kfuzz.devices.worker.worker import CommandProcess, Started, environment, start_command
 
 NUMBER = struct.Struct("<q")
@@ -53,8 +54,9 @@ class ForkedProcess:
     The number of the process stays its own until that pipe is closed, so that no other process is killed instead.
     """
 
-    def __init__(self, pid: int, requests: int, replies: int, status: int) -> None:
+    def __init__(self, pid: int, requests: int, replies: int, status: int, printed: PrintedText) -> None:
         self.pid = pid
+        self.printed: PrintedText | None = printed
         self.returncode: int | None = None
         self.stdin: IO[bytes] | None = os.fdopen(requests, "wb")
         self.stdout: IO[bytes] | None = os.fdopen(replies, "rb")
@@ -122,7 +124,7 @@ class Nursery:
     def start(self, module: str, variables: Mapping[str, str] | None = None) -> Started:
         """Start a process that serves the backend of a module: a fork, or a new process where a fork is not safe.
 
-        It has this process's folder and standard error, and these variables instead of those of the nursery.
+        It has this process's folder, and these variables instead of those of the nursery.
         """
         started, is_asked = self._fork(module, variables)
         if not is_asked:
@@ -133,20 +135,21 @@ class Nursery:
 
     def _fork(self, module: str, variables: Mapping[str, str] | None) -> tuple[ForkedProcess | None, bool]:
         """A fork, if one is safe, and whether the nursery has answered."""
-        requests, replies, status = os.pipe(), os.pipe(), os.pipe()
+        requests, replies, status, printed = os.pipe(), os.pipe(), os.pipe(), PrintedText()
         theirs = [requests[0], replies[1], status[1]]
         try:
             theirs += [os.open(".", os.O_PATH), _written(json.dumps(None if variables is None else {**variables}))]
-            socket.send_fds(self._socket, [module.encode()], [*theirs, 2])
+            socket.send_fds(self._socket, [module.encode()], [*theirs, printed.end])
             answer = self._socket.recv(NUMBER.size)
         except OSError:
             answer = b""
         finally:
             for one in theirs:
                 os.close(one)
+            printed.begin()
         pid = NUMBER.unpack(answer)[0] if answer else 0
         if pid:
-            return ForkedProcess(pid, requests[1], replies[0], status[0]), True
+            return ForkedProcess(pid, requests[1], replies[0], status[0], printed), True
         for one in (requests[1], replies[0], status[0]):
             os.close(one)
         return None, bool(answer)

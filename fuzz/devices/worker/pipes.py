@@ -39,6 +39,10 @@ class Incoming:
         """Whether something more is there."""
         return self.has_read or bool(self._poll.poll(0))
 
+    def wait(self, seconds: float) -> bool:
+        """Whether something more is there, within so many seconds."""
+        return self.has_read or bool(self._poll.poll(max(0.0, seconds) * 1000))
+
     def read(self, deadline: float, count: int) -> bytearray:
         """So many bytes; TimeoutError where they are not there by the deadline, EOFError where none will be."""
         found = bytearray(self._here[:count])

@@ -28,6 +28,7 @@ from math import inf
 from pathlib import Path
 from typing import IO, Literal, Protocol, runtime_checkable
 
+from kfuzz.common.time_limits import TimeLimits, time_limits
 from kfuzz.common.unnamed_process import START
 from kfuzz.devices import (
     ClaimError,
@@ -39,14 +40,17 @@ from kfuzz.devices import (
     NeedsGpuError,
     OtherLibraryError,
     Outcome,
+    OutOfTimeError,
     Probe,
     TogetherError,
     UnexpectedError,
     UnsupportedError,
+    processes,
     wrap_unexpected,
 )
-from kfuzz.devices.worker import processes
+from kfuzz.devices.worker.activity import Activity
 from kfuzz.devices.worker.pipes import PIPE_BYTES, Incoming, pack_message, read_message, write
+from kfuzz.devices.worker.printed import PrintedText
 from kfuzz.kinds import Kind
 
 NOWHERE = Path()
@@ -57,13 +61,18 @@ INTERRUPTED = 128 + signal.SIGINT
 BETWEEN_LOOKS = 0.01
 """Seconds."""
 START_TIMEOUT = 600.0
-COMPILE_TIMEOUT = 300.0
-"""Seconds for what comes before a job's own time: nothing of the kernel has run yet."""
+AFTER_COMPILER = 10.0
+"""Seconds for which a process may go on after the limit of one compilation: it ends its compiler itself, and can say
+more about it."""
+IDLE = 10.0
+"""Seconds of a job's own time in which neither its process nor what that has started uses a processor, or waits for
+one: it hangs."""
 
 MOST_TOGETHER = 32
 """Jobs that a process receives before it runs the first of them."""
-ClaimWord = Literal["needs-gpu", "other-library", "missing", "unsupported", "claim"]
+ClaimWord = Literal["out-of-time", "needs-gpu", "other-library", "missing", "unsupported", "claim"]
 REFUSED: dict[ClaimWord, type[ClaimError]] = {
+    "out-of-time": OutOfTimeError,
     "needs-gpu": NeedsGpuError,
     "other-library": OtherLibraryError,
     "missing": MissingError,
@@ -154,6 +163,8 @@ class Started(Protocol):
     returncode: int | None
     stdin: IO[bytes] | None
     stdout: IO[bytes] | None
+    printed: PrintedText | None
+    """What it prints, if that is kept."""
 
     def poll(self) -> int | None:
         """The status with which it has ended; None if it runs."""
@@ -168,6 +179,8 @@ class Started(Protocol):
 class CommandProcess(subprocess.Popen[bytes]):
     """A process of a command."""
 
+    printed: PrintedText | None = None
+
     def reap(self) -> int:
         """Wait for its end. Popen's `wait` takes a lock, which an interrupt within `poll` leaves taken."""
         if self.returncode is None:
@@ -180,13 +193,18 @@ class CommandProcess(subprocess.Popen[bytes]):
 
 def start_command(module: str) -> Started:
     """Start a process that serves the backend of a module, from nothing."""
-    return CommandProcess(
+    printed = PrintedText()
+    started = CommandProcess(
         [sys.executable, "-c", START, "kfuzz.devices.worker.worker", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=printed.end,
         env=environment(),
         start_new_session=True,  # Ctrl-C reaches the caller alone, and a compiler dies with its worker
     )
+    started.printed = printed
+    printed.begin()
+    return started
 
 
 def environment() -> dict[str, str]:
@@ -202,7 +220,9 @@ class Worker:
 
     `grace`: how many seconds past its time-out a job may go on before the process is killed. A backend that keeps
     time itself, and can say more about what hangs, is given some. `start` starts a process. `imports_files`: it imports
-    the file of a job, and a file that ends the process then cannot be run; no call of it was at fault.
+    the file of a job, and a file that ends the process then cannot be run; no call of it was at fault. `call_seconds`:
+    how long a call of a job may take, unless the user says so, whatever its time-out is. `watches_idle`: a job that
+    leaves its processor idle hangs; one that waits for a GPU does so, too.
     """
 
     def __init__(
@@ -212,7 +232,10 @@ class Worker:
         slack: float = 1.0,
         start: Callable[[str], Started] = start_command,
         imports_files: bool = False,
+        call_seconds: Callable[[Job], float] | None = None,
+        watches_idle: bool = False,
     ) -> None:
+        self._call_seconds, self._watches_idle = call_seconds, watches_idle
         self._module, self._grace, self._slack = module, grace, slack
         self._start_process, self._imports_files = start, imports_files
         self._process: _Process | None = None
@@ -322,9 +345,9 @@ class Worker:
             self._end_process()
             if isinstance(reply, tuple) and reply[0] == "unexpected":
                 raise reply[1]
-            raise DeviceError(
-                reply[1] if isinstance(reply, tuple) and reply[0] == "device" else _describe_failed_start(self._module)
-            )
+            printed = process.popen.printed.words() if process.popen.printed else ""
+            failed = f"{_describe_failed_start(self._module)}{printed}"
+            raise DeviceError(reply[1] if isinstance(reply, tuple) and reply[0] == "device" else failed)
         return process
 
     def _send(self) -> None:
@@ -361,32 +384,56 @@ class Worker:
         rest = replace(job, kernel="", path=NOWHERE, source="", flags=(), entries=())
         return pack_message((number, news, rest, one.probe, one.is_alone))
 
+    def _lose(
+        self, process: "_Process", one: _Request, how: "int | ForeignBytesError | None", part: "_LostPart"
+    ) -> Outcome | None:
+        """What comes of a job whose process has ended by itself, or is ended since it takes too long; None where others
+        that ran beside it may be the reason.
+        """
+        self._is_lossy = True
+        if part.name == TOGETHER:
+            self._separate()
+            return None
+        self._end_process()
+        most, printed = time_limits().compile, process.popen.printed.words() if process.popen.printed else ""
+        if part.name == COMPILING and self._imports_files:
+            raise ClaimError(_describe_failed_import(one.job.path, how, most) + printed)
+        if how is None and part.name == COMPILING:
+            raise ClaimError(
+                f"{one.job.path}: not compiled within {most:g} s (limit of one compilation: --compile-time)"
+            )
+        if how is None:
+            return _report_hang(one.job.path, part)
+        found = _describe_end(how, part.name)
+        return Outcome(findings=(replace(found, message=found.message + printed),), ended=True)
+
     def _await(self, process: "_Process", one: _Request) -> Outcome | None:
         """What comes of a job that was sent; None where it and others have to be sent again, to be run alone."""
-        given, part = COMPILE_TIMEOUT, COMPILING
-        deadline = time.monotonic() + given
+        limits = time_limits()
+        given, part = limits.compile + AFTER_COMPILER, COMPILING
+        began = time.monotonic()
+        deadline = began + given
         patience = Patience(process.popen.pid)
         while True:
-            reply = process.receive(deadline, patience.begin)
-            if reply is None and (more := patience.more(deadline)):
+            idle = min(IDLE, limits.call or IDLE) if self._watches_idle and part not in (COMPILING, BUILDING) else inf
+            is_asleep = process.sleeps_before(min(deadline, limits.until), idle, patience.begin)
+            reply = None if is_asleep else process.receive(min(deadline, limits.until), patience.begin)
+            if reply is None and limits.left <= 0:
+                self._end_process()
+                raise OutOfTimeError(_describe_cut(one.job.path, part, time.monotonic() - began, given, limits))
+            if reply is None and not is_asleep and (more := patience.more(deadline)):
                 deadline += more
                 continue
             if reply is None or isinstance(reply, int | ForeignBytesError):
-                self._is_lossy = True
-                if part == TOGETHER:
-                    self._separate()
-                    return None
-                self._end_process()
-                if part == COMPILING and self._imports_files:
-                    raise ClaimError(_describe_failed_import(one.job.path, reply))
-                if reply is not None:
-                    return Outcome(findings=(_describe_end(reply, part),), ended=True)
-                return _report_hang(given, part)
+                return self._lose(process, one, reply, _LostPart(part, idle if is_asleep else given, is_asleep))
             if reply[0] == "begun":
                 part = str(reply[1])
                 own = one.probe.timeout * self._slack + self._grace
-                given = COMPILE_TIMEOUT if part == BUILDING else own
-                deadline = time.monotonic() + given
+                if self._call_seconds is not None:
+                    own = limits.call or self._call_seconds(one.job)
+                given = limits.compile + AFTER_COMPILER if part == BUILDING else own
+                began = time.monotonic()
+                deadline = began + given
             elif reply[0] == "device":
                 self._end_process()
                 raise DeviceError(reply[1])
@@ -400,6 +447,15 @@ class Worker:
                 return reply[1]
             else:
                 raise REFUSED[reply[0]](reply[1])
+
+
+@dataclass(frozen=True)
+class _LostPart:
+    """The part of a job in which its process was lost, the seconds that it was given, and whether it slept."""
+
+    name: str
+    seconds: float
+    is_asleep: bool
 
 
 def _result_of(one: _Request) -> Outcome:
@@ -466,6 +522,23 @@ class _Process:
         """Whether part of the next message has been read: nothing else says so without a call of the system."""
         return self._incoming.has_read
 
+    def sleeps_before(self, deadline: float, idle: float, before_waiting: Callable[[], object]) -> bool:
+        """Wait until the next message is there or the deadline has passed. True as soon as neither the process nor what
+        it has started has been at work for `idle` seconds.
+        """
+        if idle == inf or self._incoming.has_more():
+            return False
+        before_waiting()
+        if self._incoming.wait(min(1.0, deadline - time.monotonic())) or time.monotonic() + idle >= deadline:
+            return False  # a look at all processes may take seconds on a busy machine
+        activity = Activity(self.popen.pid, self.popen.printed)
+        while time.monotonic() + idle < deadline:
+            if self._incoming.wait(idle):
+                return False
+            if not activity.is_at_work():
+                return not self._incoming.wait(0.0)
+        return False
+
     def receive(
         self, deadline: float, before_waiting: Callable[[], object] = bool
     ) -> "_Reply | int | ForeignBytesError | None":
@@ -509,17 +582,24 @@ def _describe_failed_start(module: str) -> str:
     return f"the worker process ended before it was ready; run it by hand to see why: {by_hand}"
 
 
-def _report_hang(given: float, part: str) -> Outcome:
+def _report_hang(path: Path, part: _LostPart) -> Outcome:
     """The hang of a job that did not end in these seconds: its time-out, and what its device adds to that."""
-    if part == COMPILING:
-        raise ClaimError(f"the kernel did not compile within {COMPILE_TIMEOUT:g} s")
-    message = f"not ended after {given:g} s, {part}; the process was killed"
+    how = "it used no processor" if part.is_asleep else "limit of one call: --call-time"
+    message = f"{path.name} did not return within {part.seconds:g} s, {part.name} ({how}); the process was killed"
     return Outcome(findings=(Finding("hang", message),), ended=True)
 
 
-def _describe_failed_import(path: Path, status: int | ForeignBytesError | None) -> str:
+def _describe_cut(path: Path, part: str, seconds: float, given: float, limits: TimeLimits) -> str:
+    """What was going on when the time of the whole command was over."""
+    if part in (COMPILING, BUILDING):
+        limit = f"limit: {limits.compile:g} s"
+        return f"{path}: still compiled or imported after {seconds:.0f} s, when the time was over ({limit})"
+    return f"{path}: did not return within {seconds:.0f} s, when the time was over; a call may take {given:g} s"
+
+
+def _describe_failed_import(path: Path, status: int | ForeignBytesError | None, most: float) -> str:
     if status is None:
-        return f"{path}: the file was not imported within {COMPILE_TIMEOUT:g} s"
+        return f"{path}: the file was not imported within {most:g} s (limit of one import: --compile-time)"
     if isinstance(status, ForeignBytesError):
         return f"{path}: the file cannot be imported: it writes into a pipe that it has not opened"
     how = f"exit status {status}" if status >= 0 else signal.Signals(-status).name

@@ -18,7 +18,7 @@ from kfuzz.measure.roundings.infer import Unclaimed, kernel_with, place_op
 from kfuzz.measure.roundings.keep import proposed_for
 from kfuzz.measure.roundings.text import claim_of
 from kfuzz.ui.commands.completing import OP, TARGET
-from kfuzz.ui.commands.options import console
+from kfuzz.ui.commands.options import console, time_limit_options
 from kfuzz.ui.reports.phases import show_phases
 from kfuzz.ui.targets.targets import find_one
 
@@ -35,6 +35,7 @@ from kfuzz.ui.targets.targets import find_one
     help="Number of trials that the proposal must pass.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the cases.")
+@time_limit_options
 @click.pass_context
 def claim(ctx: click.Context, target: str, op: str | None, entry: str, max_cases: int, seed: int) -> None:
     """Propose a claim that the kernel keeps, as tight as its structure allows.

@@ -12,7 +12,13 @@ from kfuzz.common.printable import shown_path
 from kfuzz.measure.mutants.redundant_cases import killers_of_mutants, redundant_cases
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.completing import TARGET
-from kfuzz.ui.commands.options import device_option, kernels_named, print_faults, show_progress
+from kfuzz.ui.commands.options import (
+    device_option,
+    kernels_named,
+    print_faults,
+    show_progress,
+    time_limit_options,
+)
 from kfuzz.ui.commands.replay import DEFAULT
 from kfuzz.ui.targets.project import kernels_below
 
@@ -24,6 +30,7 @@ from kfuzz.ui.targets.project import kernels_below
               "Default: all kernels below this folder.")  # fmt: skip
 @click.option("--delete", is_flag=True, help="Delete the redundant cases. Default: only print them.")
 @device_option
+@time_limit_options
 def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> None:
     """Find redundant cases: those that detect no bug that the others miss.
 

@@ -43,6 +43,12 @@ class ReportFiles:
         for path, one in self.files:
             write(path, one.render(documents))
 
+    def write_files(self, documents: Sequence[Document]) -> None:
+        """Write each file but the standard output, which cannot be written again."""
+        for path, one in self.files:
+            if path != STDOUT:
+                write(path, one.render(documents))
+
 
 def format_options(command: CommandName) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Options for the formats that this command offers; the command gets them as `outputs`."""

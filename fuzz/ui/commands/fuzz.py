@@ -6,10 +6,12 @@ Knows options, streams and exit codes. The search itself is in kfuzz.campaign, a
 import os
 import secrets
 import sys
+import time
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
@@ -20,6 +22,7 @@ from kfuzz.campaign import last_run
 from kfuzz.campaign.device import jobs_worthwhile
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
+from kfuzz.campaign.result import Result
 from kfuzz.campaign.schedule import WHOLE, Shard, quotas, trial_count
 from kfuzz.campaign.sole_use import sole_use
 from kfuzz.campaign.state import seed_of_state
@@ -33,6 +36,7 @@ from kfuzz.claims.references.formats import solved_by
 from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
 from kfuzz.common.phases import Stage, listening
+from kfuzz.common.time_limits import LAST_TRIAL, TimeLimits, limited, time_limits
 from kfuzz.devices import DeviceError
 from kfuzz.devices.cpu.ahead import build_ahead
 from kfuzz.devices.vendors import vendor
@@ -52,6 +56,7 @@ from kfuzz.ui.commands.options import (
     parse_duration,
     parse_shard,
     print_faults,
+    time_limit_options,
     unclaimed_options,
 )
 from kfuzz.ui.commands.own_files import (
@@ -110,6 +115,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
     help="Number of processes. Default: one for each processor, fewer for a few cases; half of them for the GPU if the "
     "campaign uses both devices.",
 )
+@time_limit_options
 @cluster_option
 @click.option("--corpus", "folder", type=FOLDER, default=DEFAULT_CORPUS, show_default=True,
               help="Keep failing cases in this folder, one file for each way to fail.")  # fmt: skip
@@ -192,14 +198,11 @@ def fuzz(
     """
     if part.count > 1 and seed is None:
         raise click.UsageError(f"--shard {part} needs --seed: all parts of a campaign must have the same seed")
-    if watch and (out or cluster or since or part != WHOLE):
-        raise click.UsageError(
-            "--watch does not work with --out, --since, --cluster or --shard: it starts a new search for each change"
-        )
-    if unclaimed and (watch or not targets):
-        raise click.UsageError(
-            "--op and --claim need a TARGET, and do not work with --watch: put the claim into the file instead"
-        )
+    check_watch(watch and bool(out or cluster or since or part != WHOLE), bool(unclaimed) and (watch or not targets))
+    max_time = DEFAULT_SECONDS if max_time is None and max_cases is None and not watch else max_time
+    began = time.monotonic()
+    if not watch:
+        ctx.with_resource(limited(until_end(began, max_time)))
     given, targets = targets, targets or own_targets(Path())
     ctx.with_resource(
         build_ahead() if device != "gpu" and cluster is None and may_be_compiled(targets) else nullcontext()
@@ -234,7 +237,8 @@ def fuzz(
     options = Options(
         seed=choose_seed(seed, out),
         max_cases=max_cases,
-        max_time=DEFAULT_SECONDS if max_time is None and max_cases is None and not watch else max_time,
+        max_time=max_time if watch or max_time is None else time_to_search(began, max_time),
+        timeout=time_limits().call or Options.timeout,
         jobs=place.jobs,
         corpus=folder,
         out=out,
@@ -249,7 +253,10 @@ def fuzz(
     is_collection = unclaimed is not None and any(map(os.path.isdir, targets))
 
     def run_campaign(kernels: Kernels, options: Options) -> report.Report:
-        found = replace(campaign(kernels, place, options, screen, is_part), is_collection=is_collection)
+        found = replace(
+            campaign(kernels, place, options, screen, is_part, partial(keep_report, outputs, is_collection)),
+            is_collection=is_collection,
+        )
         try:
             print_report(found, screen, is_first_look=not targets and not watch, verbose=verbose)
             if targets and cluster is None and not (watch or is_collection) and found.exit_code == NOTHING_NEW:
@@ -263,6 +270,12 @@ def fuzz(
 
     code = watch_files(targets, options, run_campaign, screen) if watch else run_campaign(kernels, options).exit_code
     ctx.exit(READER_GONE if screen.is_abandoned else code)
+
+
+def keep_report(outputs: ReportFiles, is_collection: bool, found: report.Report) -> None:
+    """Write the report so far to its files."""
+    with suppress(Exception):  # the whole report is written at the end, and says what is wrong
+        outputs.write_files([report.document(replace(found, is_collection=is_collection))])
 
 
 def may_be_compiled(targets: tuple[str, ...]) -> bool:
@@ -331,8 +344,36 @@ def compiles_any(kernels: Iterable[Kernel]) -> bool:
     return any(kernel.front.language.runner.compiles for kernel in kernels)
 
 
-def campaign(kernels: Kernels, place: Workplace, options: Options, screen: Console, is_part: bool) -> report.Report:
-    """Run and show a campaign; if it cannot continue, show its findings before the error."""
+def check_watch(is_kept: bool, is_unclaimed: bool) -> None:
+    """Raise a UsageError for options that do not work with --watch, or without a TARGET."""
+    if is_kept:
+        raise click.UsageError(
+            "--watch does not work with --out, --since, --cluster or --shard: it starts a new search for each change"
+        )
+    if is_unclaimed:
+        raise click.UsageError(
+            "--op and --claim need a TARGET, and do not work with --watch: put the claim into the file instead"
+        )
+
+
+def until_end(began: float, max_time: float | None) -> TimeLimits:
+    """The limits of a command that began then and ends after this time."""
+    limits = time_limits()
+    return limits if max_time is None else replace(limits, until=began + max_time + LAST_TRIAL)
+
+
+def time_to_search(began: float, max_time: float) -> float:
+    """What is left of a command's time: reading and guessing claims is part of it, but never all."""
+    return max(max_time + began - time.monotonic(), max_time / 4)
+
+
+def campaign(
+    kernels: Kernels, place: Workplace, options: Options, screen: Console, is_part: bool,
+    keep: Callable[[report.Report], None] = lambda found: None,
+) -> report.Report:  # fmt: skip
+    """Run and show a campaign; if it cannot continue, show its findings before the error. `keep` gets the report so
+    far, before findings are explained and before an error.
+    """
     chosen = kernels.usable
     check_gpu(kernels, place)
     count = f"{len(chosen)} kernels" if len(chosen) != 1 else chosen[0].name
@@ -347,15 +388,20 @@ def campaign(kernels: Kernels, place: Workplace, options: Options, screen: Conso
     most = None if each is None else each * len(place.lanes)
     board = Board({kernel.name: KernelLine() for kernel in chosen}, options.max_time, most, loads=loads)
     started = datetime.now(UTC)
+
+    def report_of(result: Result) -> report.Report:
+        command = ("kfuzz", *sys.argv[1:])
+        return report.Report(result, command, place.devices, started, kernels.faults, fail_on=options.fail_on)
+
     try:
         with view_of(board, screen) as view, listening(view.show_phase):
-            result = search(chosen, place.lanes, options, view, place.spread, is_part)
+            result = search(
+                chosen, place.lanes, options, view, place.spread, is_part, lambda found: keep(report_of(found))
+            )
             result = add_findings(result, kernels.guesses, options)
     except (CaseError, DeviceError):
         for one in board.found:
             screen.print(discovery_text(one), "", sep="\n", markup=False, highlight=False)
         raise
     last_run.note_runs(result, place.devices)
-    return report.Report(
-        result, ("kfuzz", *sys.argv[1:]), place.devices, started, kernels.faults, fail_on=options.fail_on
-    )
+    return report_of(result)

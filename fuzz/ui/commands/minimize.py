@@ -30,6 +30,7 @@ from kfuzz.ui.commands.options import (
     kernels_named,
     parse_duration,
     print_faults,
+    time_limit_options,
     unclaimed_options,
 )
 from kfuzz.ui.reports.failure import failure_text
@@ -62,6 +63,7 @@ from kfuzz.ui.targets.project import Kernels, kernels_below, kernels_for
 )
 @unclaimed_options
 @device_option
+@time_limit_options
 @guard_all_option
 @click.pass_context
 def minimize(

@@ -22,6 +22,7 @@ from kfuzz.claims.language.kernel_file import file_has_claim
 from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
 from kfuzz.claims.references.formats import help_of_references
 from kfuzz.common.modules import is_callable
+from kfuzz.common.time_limits import COMPILE_SECONDS, limited, time_limits
 from kfuzz.devices import ClaimError
 from kfuzz.measure.roundings.guess import Guess
 from kfuzz.measure.roundings.guess_host import FunctionWords
@@ -38,9 +39,9 @@ UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|)")
 
 
-def parse_duration(text: str) -> float:
-    """Seconds, written 90, 90s, 1.5m or 2h."""
-    found = DURATION.fullmatch(text.strip())
+def parse_duration(text: object) -> float:
+    """Seconds, written 90, 90s, 1.5m or 2h; settings may have numbers."""
+    found = DURATION.fullmatch(str(text).strip())
     if not found or float(found[1]) <= 0:
         raise click.BadParameter(f"{text!r} is not a time; write 60, 60s, 5m or 1h")
     return float(found[1]) * UNITS[found[2]]
@@ -70,6 +71,33 @@ fail_on_option = click.option(
     show_default=True,
     help="The least severity that fails the run, with exit code 1. warning: also a race that changed no answer here.",
 )
+
+
+def time_limit_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Options that limit what other people's files may take: they hold for all that the command does."""
+    for option in reversed(TIME_LIMITS):
+        command = option(command)
+    return command
+
+
+def _limit_compiling(ctx: click.Context, option: click.Parameter, seconds: float) -> None:
+    ctx.with_resource(limited(replace(time_limits(), compile=seconds)))
+
+
+def _limit_calls(ctx: click.Context, option: click.Parameter, seconds: float | None) -> None:
+    if seconds is not None:
+        ctx.with_resource(limited(replace(time_limits(), call=seconds)))
+
+
+TIME_LIMITS = (
+    click.option("--compile-time", type=parse_duration, metavar="TIME", default=f"{COMPILE_SECONDS:.0f}s",
+                 show_default=True, expose_value=False, callback=_limit_compiling,
+                 help="Longest time for compiling or importing one file, or tracing a reference."),
+    click.option("--call-time", type=parse_duration, metavar="TIME", expose_value=False, callback=_limit_calls,
+                 help="Longest time for one call; a longer one hangs. Default: 3s of processor time for CUDA, 40s for "
+                 "Python, 60s for Python that compiles."),
+)  # fmt: skip
+
 
 guard_all_option = click.option(
     "--guard-all",

@@ -35,6 +35,7 @@ from kfuzz.ui.commands.options import (
     guard_all_option,
     kernels_named,
     print_faults,
+    time_limit_options,
     unclaimed_options,
 )
 from kfuzz.ui.reports.accuracy import describe_unjudged
@@ -54,6 +55,7 @@ HUGE = 1 << 22
               "Default: all kernels below this folder, and the one that the case once broke.")  # fmt: skip
 @unclaimed_options
 @device_option
+@time_limit_options
 @guard_all_option
 @fail_on_option
 @click.pass_context

@@ -18,7 +18,7 @@ from kfuzz.claims.language.kernel_file import file_has_claim
 from kfuzz.common.modules import is_callable
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_named, kernel_with
 from kfuzz.ui.commands.completing import FILE_NAME, TARGET
-from kfuzz.ui.commands.options import device_option, unclaimed_options
+from kfuzz.ui.commands.options import device_option, time_limit_options, unclaimed_options
 from kfuzz.ui.reports.upstream import issue_text, wrong_answer
 from kfuzz.ui.targets.targets import find_one
 
@@ -31,6 +31,7 @@ SECONDS = 300.0
 @click.argument("target", type=TARGET, metavar="FILE.py")
 @device_option
 @unclaimed_options
+@time_limit_options
 def upstream(case: str, target: str, device: str, unclaimed: Unclaimed | None) -> None:
     """Print an issue, in Markdown, for the authors of the library whose function a kept case breaks.
 

@@ -5,6 +5,8 @@ Knows pytest's items and how to report our failures; imported only if there is s
 
 import os
 from collections.abc import Collection, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, get_args
@@ -26,6 +28,7 @@ from kfuzz.cases.case import Record
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.common.text.exhibits import name_as_kernel
+from kfuzz.common.time_limits import limited, time_limits
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe, UnsupportedError
 from kfuzz.devices.vendors import vendor
 from kfuzz.kinds import Kind, Severity, fails_run
@@ -39,7 +42,7 @@ from kfuzz.ui.reports.report import Report
 from kfuzz.ui.reports.summary import failures
 from kfuzz.ui.setup.settings import CORPUS
 from kfuzz.ui.targets.project import Kernels, kernels_below, kernels_for, read_all
-from kfuzz.ui.targets.settings import setting_for
+from kfuzz.ui.targets.settings import CALL_TIME, COMPILE_TIME, limits_for, setting_for
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr, TracebackStyle
@@ -48,6 +51,7 @@ DEVICE = pytest.StashKey[Device]()
 KERNELS = pytest.StashKey[Kernels]()
 BY_PATH = pytest.StashKey[dict[Path, Kernel]]()
 NAME = pytest.StashKey[str]()
+LIMITED = pytest.StashKey[ExitStack]()
 
 
 class BrokenError(Exception):
@@ -283,10 +287,27 @@ def kernel_at(config: pytest.Config, path: Path) -> Kernel | None:
 def project_kernels(config: pytest.Config) -> Kernels:
     """The kernels that the setting kfuzz_kernels names, or all below rootdir; a ClaimError if it names none."""
     if KERNELS not in config.stash:
+        hear_limits(config)
         patterns = config.getini("kfuzz_kernels")
         paths = [path for pattern in patterns for path in _matching(config.rootpath, pattern)]
         config.stash[KERNELS] = read_all(paths) if patterns else kernels_below(config.rootpath)
     return config.stash[KERNELS]
+
+
+def hear_limits(config: pytest.Config) -> None:
+    """Let the limits of kfuzz's settings hold for this run; a ClaimError for one that is no time."""
+    given = limits_for(config.rootpath)
+    if LIMITED in config.stash or not given:
+        return
+    stack = config.stash[LIMITED] = ExitStack()
+    config.add_cleanup(stack.close)
+    try:
+        seconds = {key: parse_duration(value) for key, value in given.items()}
+    except click.BadParameter as error:
+        raise ClaimError(f"the settings of kfuzz: {error.message}") from None
+    limits = time_limits()
+    compiling, call = seconds.get(COMPILE_TIME, limits.compile), seconds.get(CALL_TIME, limits.call)
+    stack.enter_context(limited(replace(limits, compile=compiling, call=call)))
 
 
 def _matching(root: Path, pattern: str) -> list[Path]:
@@ -302,6 +323,7 @@ def _matching(root: Path, pattern: str) -> list[Path]:
 def device_of(config: pytest.Config) -> Device:
     """The device of this run, opened once and closed with it."""
     if DEVICE not in config.stash:
+        hear_limits(config)
         config.stash[DEVICE] = device = open_device(select_device(config))
         config.add_cleanup(device.close)
     return config.stash[DEVICE]

@@ -233,7 +233,8 @@ def rungs_text(rungs: Iterable[str]) -> str:
 
 def untried_text(report: Report) -> str:
     """How many kernels were not tried, and what would change that; empty if all were."""
-    left = sum(not kernel.progress.trials and not kernel.progress.retired for kernel in report.kernels)
+    every = [kernel.progress for kernel in report.kernels]
+    left = sum(not one.trials and not one.retired and not one.error for one in every)
     stop = report.result.stop_reason
     if not left or stop not in ("max-cases", "max-time"):
         return ""

@@ -17,6 +17,7 @@ FILE = "kfuzz.toml"
 SHARED = "pyproject.toml"
 """The other tools' file, in which the settings may be a table, [tool.kfuzz]."""
 KERNELS = "kernels"
+COMPILE_TIME, CALL_TIME = "compile-time", "call-time"
 Value = str | int | float | bool | list[str]
 
 
@@ -40,6 +41,12 @@ def setting_for(folder: Path, key: str) -> str:
     found = settings_for(folder)
     value = found.values.get(key, "") if found else ""
     return value if isinstance(value, str) else ""
+
+
+def limits_for(folder: Path) -> dict[str, object]:
+    """The limits of time that the settings name, as written."""
+    found = settings_for(folder)
+    return {key: found.values[key] for key in (COMPILE_TIME, CALL_TIME) if key in found.values} if found else {}
 
 
 def settings_for(folder: Path) -> Settings | None:

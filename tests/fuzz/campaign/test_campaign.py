@@ -18,8 +18,9 @@ from our_kernels import our_kernel
 from paths import ROOT
 
 from kfuzz.campaign.blocks import BlockEnd, Experience, Orders, TrialEnd, run_block, run_blocks
-from kfuzz.campaign.campaign import run_campaign
+from kfuzz.campaign.campaign import Lane, run_campaign, seconds_to_keep
 from kfuzz.campaign.events import Event, Found, GaveUp, Tried
+from kfuzz.campaign.explain import ALL_SECONDS, LEAST_SECONDS, search, time_to_explain
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import Result
 from kfuzz.campaign.schedule import BLOCKS, LARGE, Block, attempt_of, is_check, probe_of, quotas, rounds
@@ -150,6 +151,15 @@ class Asked(Softmax):
 class Missing(Softmax):
     def __init__(self) -> None:
         raise DeviceError("no such device here")
+
+
+class IsKilled(Softmax):
+    """The system kills its process when it runs one of the kernels."""
+
+    def tell(self, job: Job, y: np.ndarray) -> Outcome:
+        if job.kernel == "scan":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().tell(job, y)
 
 
 class Dies(Softmax):
@@ -472,6 +482,40 @@ def test_a_process_that_dies_ends_the_campaign_in_one_line(scan: Kernel, tmp_pat
     with pytest.raises(DeviceError, match="a worker process ended with exit code 7"):
         run_campaign([scan], Dies, Options(max_cases=5, jobs=2, out=tmp_path))
     assert (tmp_path / STATE).exists()
+
+
+@pytest.mark.slow(3)
+def test_a_process_that_is_killed_costs_its_kernel_alone(scan: Kernel) -> None:
+    """The killer of a machine without memory ended the whole campaign, and no report was written."""
+    killed, right = run_campaign([scan, RIGHT], IsKilled, Options(max_cases=40, jobs=2)).kernels
+    assert killed.progress.error == (
+        f"{scan.path}: the system killed a process of kfuzz, most likely for want of memory, while it was tried; "
+        "this kernel is not tried further"
+    )
+    assert (killed.could_not, right.could_not, right.progress.trials) == (True, False, 20)
+
+
+@pytest.mark.slow
+def test_an_error_that_ends_a_campaign_keeps_its_results(scan: Kernel) -> None:
+    kept: list[Result] = []
+    with pytest.raises(DeviceError, match="no such device here"):
+        search([scan], [Lane("", Missing)], Options(max_cases=5), keep=kept.append)
+    assert [one.stop_reason for one in kept] == ["interrupted"]
+
+
+def test_what_is_found_is_kept_before_it_is_explained_and_time_ends_both(scan: Kernel) -> None:
+    """Two extensions had a finding after 46 s, and no verdict after 90 s."""
+    kept: list[Result] = []
+    result = search([scan], [Lane("", Doubles)], Options(max_cases=12), keep=kept.append)
+    assert [bug.headline.defect.bucket for bug in kept[0].news] == [bug.headline.defect.bucket for bug in result.news]
+    assert kept[0].trials == 12
+    assert kept[0].news
+    keeps = [seconds_to_keep(Options(max_time=seconds), has_news=True) for seconds in (8.0, 60.0, 600.0)]
+    assert keeps == [2.0, 15.0, 15.0]
+    assert seconds_to_keep(Options(max_time=8.0), has_news=False) == 0.0
+    left = [time_to_explain(replace(kept[0], seconds=used), Options(max_time=60.0)) for used in (45.0, 50.0, 61.0)]
+    assert left == [15.0, 10.0, LEAST_SECONDS]
+    assert time_to_explain(kept[0], Options(max_cases=5)) == ALL_SECONDS
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ from kfuzz.devices.cpu.toolchain import (
 )
 from kfuzz.devices.cpu.translate import ON_A_GPU, Translation, translate
 from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, header_name
-from kfuzz.devices.host_compiler import environment, find_compiler, identity
+from kfuzz.devices.host_compiler import environment, find_compiler, identity, run_compiler
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 
 FRONT = 1
@@ -190,7 +190,7 @@ def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flav
                 *("-iquote", str(folder), "-iquote", str(path.parent), "-idirafter", str(empty)),
                 *("-MMD", "-MF", str(depends), "-c", "-x", "c++", str(what.write(folder)), "-o", str(made)),
             ]
-            return run_permissively(command, environment(folder))
+            return run_permissively(command, environment(folder), path)
 
         for front in (str(header), FRONTS[FRONT]):  # the second in case the precompiled one is damaged
             done = compile_leniently(partial(compiled, front), unit)
@@ -276,7 +276,7 @@ def _check_static_shared(made: Path) -> None:
 
 
 def _run(command: list[str], folder: Path) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
+    done = run_compiler(command, environment(folder), Path(command[-1]).name)
     if done.returncode:
         lines = [one for one in done.stderr.replace(f"{folder}/", "").splitlines() if one.strip()]
         if any("undefined reference to `main'" in one for one in lines):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from kfuzz.common.printable import shown_path
-from kfuzz.devices import Call, Finding, Job, Outcome, Probe, Refusal, Run, Step, UnexpectedError, cache
+from kfuzz.devices import Call, Finding, Job, Outcome, Probe, Refusal, Run, Step, UnexpectedError, cache, processes
 from kfuzz.devices.cpu.abi import USUAL_MULTIPROCESSORS, Assume, RawBuffer, RawFinding, RawLaunched, RawRun, Status
 from kfuzz.devices.cpu.backend import uninitialised_local
 from kfuzz.devices.cpu.compiler import Library
@@ -31,7 +31,6 @@ from kfuzz.devices.cpu.programs.child import read_live_run
 from kfuzz.devices.cpu.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
 from kfuzz.devices.cpu.programs.sampling import NOTHING_SAMPLED, USUAL_SAMPLING, BlockSampling, SampledShare
 from kfuzz.devices.cpu.unit import find_line
-from kfuzz.devices.worker import processes
 
 Struct = TypeVar("Struct", bound=ctypes.Structure)
 

@@ -1,5 +1,6 @@
 """Minimize: smaller, the same bucket, by real runs; what an interruption keeps, and how often the case fails."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from kfuzz.cases.case import Case, Origin, Record, case_of
 from kfuzz.cases.case_file import encode
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, value_of
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.time_limits import limited, time_limits
 from kfuzz.devices import Circumstances, Job, Outcome, Probe, Run
 from kfuzz.devices.cpu.device import CpuDevice
 
@@ -149,6 +151,13 @@ def test_ctrl_c_keeps_the_smallest_so_far_which_still_fails(cpu: CpuDevice) -> N
 def test_it_ends_when_it_is_out_of_runs_or_time(cpu: CpuDevice) -> None:
     assert minimize(large(cpu), cpu, most_runs=3).stop == "out of runs"
     assert minimize(large(cpu), cpu, max_time=0.0).stop == "out of time"
+
+
+def test_the_end_of_the_whole_command_keeps_the_smallest_so_far(cpu: CpuDevice) -> None:
+    failure = large(cpu)
+    with limited(replace(time_limits(), until=time.monotonic())):
+        minimized = minimize(failure, cpu, again=0)
+    assert (minimized.stop, minimized.failure) == ("out of time", failure)
 
 
 @pytest.mark.soak

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kfuzz.claims.references import serving
 from kfuzz.claims.references.aten.table import write_operation
 from kfuzz.claims.references.aten.term import HELPERS, Term, Writer
-from kfuzz.claims.references.references import SECONDS, TRACER
+from kfuzz.claims.references.references import TRACER
 from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.exact import Exact
@@ -259,7 +259,7 @@ def test_a_traced_reference_is_inside_its_own_formula(name: str, tmp_path: Path)
         "task": "",
     }  # fmt: skip
     (tmp_path / "question.json").write_text(json.dumps(question))
-    serving.ask(TRACER, tmp_path, SECONDS)
+    serving.ask(TRACER, tmp_path)
     answer = json.loads((tmp_path / "answer.json").read_text())
     assert answer.get("unknown") == [], answer
     op = tmp_path / "op.py"

@@ -14,9 +14,9 @@ from kfuzz.devices import ClaimError, MissingError
 from kfuzz.devices.cpu import device as device_of_cpu
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.memory.machine_memory import LEAST, machine_bytes, share_of
+from kfuzz.devices.processes import parents
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.devices.worker.nursery import ForkedProcess, Nursery
-from kfuzz.devices.worker.processes import parents
 from kfuzz.devices.worker.worker import CommandProcess, environment
 
 THREADED = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
@@ -201,7 +201,7 @@ def test_a_file_that_spoils_the_pipes_that_it_finds_costs_a_trial(
     assert trial_of(tmp_path, "right", RIGHT, device).defects == ()
 
 
-def test_a_fork_has_the_folder_the_variables_and_the_errors_of_the_caller_at_that_time(
+def test_a_fork_has_the_folder_and_the_variables_of_the_caller_at_that_time_and_what_it_prints_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     says = "os.write(2, b'heard')\n    raise ValueError(os.getcwd() + os.environ['SAID'])"
@@ -218,7 +218,9 @@ def test_a_fork_has_the_folder_the_variables_and_the_errors_of_the_caller_at_tha
         assert started.stdout is not None
         assert f"{folder}at {number}".encode() in started.stdout.read()
         assert started.reap() == 0
-        assert capfd.readouterr().err == "heard"
+        assert capfd.readouterr().err == ""
+        assert started.printed is not None
+        assert started.printed.words() == ' (it printed "heard")'
         for pipe in (started.stdin, started.stdout):
             assert pipe
             pipe.close()

@@ -14,7 +14,7 @@ from planted_jobs import expected, job_of, planted, source
 
 from kfuzz.devices import Buffer, DeviceError, Job, Probe
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.devices.worker.processes import descendants
+from kfuzz.devices.processes import descendants
 from kfuzz.devices.worker.worker import LATE, MOST_TOGETHER, Patience, Worker
 from kfuzz.oracle.numbers.elements import F32
 
@@ -315,7 +315,11 @@ def test_jobs_that_run_together_leave_the_answers_of_those_asked_before() -> Non
     [
         ("traps", "trap: traps alone"),
         ("kills", "trap: the system killed the process, most likely for want of memory, running"),
-        ("hangs", "hang: not ended after 0.3 s, running; the process was killed"),
+        (
+            "hangs",
+            "hang: planted.cu did not return within 0.3 s, running (limit of one call: --call-time); "
+            "the process was killed",
+        ),
     ],
 )
 def test_one_that_ends_what_others_need_is_found_and_they_are_run_alone(which: str, finding: str) -> None:
@@ -335,7 +339,9 @@ def test_a_hang_is_reported_with_all_the_time_that_the_job_had() -> None:
     worker = Worker("far_sighted_backend", grace=0.25, slack=2.0)
     (found,) = worker.run(job_named("hangs"), Probe(timeout=0.25)).findings
     worker.close()
-    assert (found.kind, found.message) == ("hang", "not ended after 0.75 s, running; the process was killed")
+    limit = "limit of one call: --call-time"
+    message = f"planted.cu did not return within 0.75 s, running ({limit}); the process was killed"
+    assert (found.kind, found.message) == ("hang", message)
 
 
 WORK = """

@@ -263,6 +263,22 @@ def test_a_wrong_time_or_setting_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels = nowhere/*.cu\n")
     done = run(tmp_path)
     assert (done.returncode, "matches no file" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, True)
+    (tmp_path / "pytest.ini").unlink()
+    (tmp_path / "kfuzz.toml").write_text('call-time = "later"\n')
+    done = run(tmp_path)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "the settings of kfuzz: 'later' is not a time" in done.stderr
+
+
+def test_the_limits_of_kfuzz_settings_hold_for_kept_cases(tmp_path: Path) -> None:
+    """A slow function whose limit the settings raise would hang here, and one that hangs would take 40 s."""
+    (tmp_path / "mine.py").write_text('# /// kernel\n# op = "softmax"\n# ///\ndef f(x):\n    while True: pass\n')
+    place = tmp_path / "tests" / "corpus" / "softmax"
+    place.mkdir(parents=True)
+    case_file.write(place / "one.json", Record(case_of("softmax", {"x": np.array([[1.0, 0.0]], np.float32)})))
+    (tmp_path / "kfuzz.toml").write_text('call-time = "1.5s"\n')
+    done = run(tmp_path)
+    assert "did not return within 1.5 s" in done.stdout, done.stdout
 
 
 def test_the_schema_is_found_wherever_sorting_puts_it(tmp_path: Path) -> None:

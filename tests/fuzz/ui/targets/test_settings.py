@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from kfuzz.common.errors import TargetError
-from kfuzz.ui.commands.group import main
+from kfuzz.common.time_limits import TimeLimits, time_limits
+from kfuzz.ui.commands.group import defaults, main
+from kfuzz.ui.commands.options import time_limit_options
 from kfuzz.ui.targets.settings import read_settings
 
 KNOWN = ("max-time", "device", "seed")
@@ -57,6 +60,22 @@ def test_a_mistake_in_kfuzz_toml_names_it(tmp_path: Path) -> None:
     (tmp_path / "kfuzz.toml").write_text("max-tim = 3\n")
     with pytest.raises(TargetError, match=r"kfuzz\.toml: max-tim: there is no such option, did you mean max-time"):
         read_settings(tmp_path, KNOWN)
+
+
+def test_limits_of_time_hold_for_each_command_that_runs_a_kernel(tmp_path: Path) -> None:
+    (tmp_path / "kfuzz.toml").write_text('call-time = "2m"\ncompile-time = 30\n')
+    given = defaults(tmp_path)
+    for name in ("fuzz", "claim", "replay", "minimize", "cmin", "upstream"):
+        assert given[name] == {"call_time": "2m", "compile_time": 30}
+
+    @click.command()
+    @time_limit_options
+    def shows() -> None:
+        click.echo(time_limits())
+
+    done = CliRunner().invoke(shows, default_map=given["replay"])
+    assert done.stdout == "TimeLimits(compile=30.0, call=120.0, until=inf)\n"
+    assert time_limits() == TimeLimits()
 
 
 def test_a_folder_without_a_file_has_none(tmp_path: Path) -> None:

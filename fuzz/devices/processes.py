@@ -10,6 +10,8 @@ import signal
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
+OF_PROCESSOR = slice(14 - 3, 18 - 3)
+"""The fields of /proc/PID/stat with the time of a process and its ended children (proc(5)), counted after its name."""
 
 
 def adopt_orphans() -> None:
@@ -40,6 +42,26 @@ def waiting_time(pid: int) -> float:
         return int(Path(f"/proc/{pid}/schedstat").read_bytes().split()[1]) * 1e-9
     except (OSError, ValueError, IndexError):
         return 0.0
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process and its descendants have used of a processor, with those that have ended; 0 without /proc."""
+    ticks = 0
+    for one in (pid, *descendants(pid)):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            fields = Path(f"/proc/{one}/stat").read_text(errors="replace").rpartition(")")[2].split()
+            ticks += sum(map(int, fields[OF_PROCESSOR]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def is_held_up(pid: int) -> bool:
+    """Whether a thread of a process, or of its descendants, could go on if it had a processor, a disk or its memory."""
+    for one in (pid, *descendants(pid)):
+        for stat in Path(f"/proc/{one}/task").glob("*/stat"):
+            with contextlib.suppress(OSError, IndexError):
+                if stat.read_text(errors="replace").rpartition(")")[2].split()[0] in "RD":
+                    return True
+    return False
 
 
 def end(pids: list[int]) -> None:
