@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import printable
 from kfuzz.devices import ClaimError, Job, cache, is_host
 from kfuzz.devices.cpu.complaints import complaint_lines
+from kfuzz.devices.cpu.left_out_keywords import compile_leniently
 from kfuzz.devices.cpu.options import HOST_LIBRARIES, LIBRARIES, LINK, Flags, Flavour, split_flags
 from kfuzz.devices.cpu.toolchain import (
     FRONTS,
@@ -30,7 +32,7 @@ from kfuzz.devices.cpu.toolchain import (
     shared_arrays,
     words_after_front,
 )
-from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, build_unit, build_whole_unit
+from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, build_unit, build_whole_unit, restore_file_names
 from kfuzz.devices.host_compiler import environment, find_compiler, identity, run_compiler
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 from kfuzz.devices.torch_headers import suggest_header
@@ -44,6 +46,8 @@ UNINITIALISED = re.compile(
 )
 """The warning of g++ or clang about a local variable that every path of the code uses before it has a value."""
 
+DIED = "internal compiler error"
+OTHER_COMPILER = "set CXX to another compiler, or another version of it"
 ERROR = re.compile(r": error: (.*)")
 
 
@@ -168,14 +172,14 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
 
         done = compiled(str(header), unit)
         if done.returncode:
-            without_precompiled = done = compiled(FRONTS[before], unit)
+            without_precompiled = done = compile_leniently(partial(compiled, FRONTS[before]), unit)
             if not done.returncode:
                 shutil.rmtree(header.parent, ignore_errors=True)  # so the precompiled header is damaged
             elif (whole := build_whole_unit(job, flavour)) not in (
                 None,
                 unit,
             ):  # a macro may need more
-                done = compiled(str(header), whole)
+                done = compile_leniently(partial(compiled, str(header)), whole)
             if done.returncode:
                 if "ld returned" in done.stderr:
                     check_size_of_arrays()
@@ -215,6 +219,10 @@ def _complaint(words: str, job: Job, unit: Unit) -> str:
         if not is_host(entry) and re.fullmatch(r"\w+", plain) and plain not in unit.kernels:
             names = ", ".join(unit.kernels) or "none"
             return f"{job.path}: no __global__ function is named {plain}; in this file: {names}"
+    if died := next((one for one in restore_file_names(words, unit).splitlines() if DIED in one), None):
+        return printable(
+            f"{died}\n{identity(find_compiler())} itself failed on this file, which may be right: {OTHER_COMPILER}"
+        )
     told = [one + suggest_header(one) for one in complaint_lines(words, unit)]
     return printable(_missing_header(unit) + "\n".join(told))
 

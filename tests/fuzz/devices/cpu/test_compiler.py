@@ -12,6 +12,8 @@ from known_runtime import make_cache
 from paths import ROOT, TESTS
 from planted_jobs import floats
 
+from kfuzz.campaign.trials.trial import run_trial
+from kfuzz.cases.case import case_of
 from kfuzz.common.text.cuda_text import blank_non_code
 from kfuzz.common.text.headers import SourceFile
 from kfuzz.devices import ClaimError, DeviceError, Probe
@@ -21,6 +23,8 @@ from kfuzz.devices.cpu.launches import address_lambda, call_lambda
 from kfuzz.devices.cpu.left_out_keywords import add_keywords
 from kfuzz.devices.cpu.translate import translate
 from kfuzz.devices.cpu.unit import Unit
+from kfuzz.devices.host_compiler import find_compiler
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 
 pytestmark = pytest.mark.slow
 
@@ -229,3 +233,45 @@ def test_a_header_that_is_missed_is_named_with_its_line(tmp_path: Path) -> None:
     words = r'\.cu:1: "nowhere.h" is not found: put it beside the kernel; without it: .*helper'
     with CpuDevice() as device, pytest.raises(ClaimError, match=words):
         device.run(doubling(from_header), Probe())
+
+
+AT_DISPATCH = """#include <torch/extension.h>
+template <typename scalar_t, int N>
+__global__ void sums(scalar_t *y, const scalar_t *x, int cols) {
+  float sum = 0.0f;
+  for (int c = 0; c < cols; ++c) sum += static_cast<float>(x[blockIdx.x * cols + c]);
+  y[blockIdx.x] = static_cast<scalar_t>(sum);
+}
+torch::Tensor row_sum(torch::Tensor x) {
+  auto y = torch::empty({x.size(0)}, x.options());
+  constexpr int n = 2;
+  AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.scalar_type(), "row_sum", ([&] {
+    auto held = x.accessor<scalar_t, 2>();
+    sums<scalar_t, n><<<held.size(0), 1>>>(y.data_ptr<scalar_t>(), x.data_ptr<scalar_t>(), held.size(1));
+  }));
+  return y;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("row_sum", &row_sum); }
+"""
+
+
+@pytest.mark.slow(10)
+def test_an_extension_of_whose_launch_the_compiler_dies_is_compiled_all_the_same(
+    tmp_path: Path, device: CpuDevice
+) -> None:
+    """g++ 12 and 13: internal compiler error, in gimplify_var_or_parm_decl."""
+    (tmp_path / "mine.cu").write_text(AT_DISPATCH)
+    kernel = kernel_with(tmp_path / "mine.cu", Unclaimed("row_sum"))
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    assert run_trial(kernel, case_of("row_sum", {"x": x}), {}, device, Probe(runs=1)).errors == ()
+
+
+def test_a_compiler_that_dies_is_not_the_fault_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says its name, and dies of each kernel file."""
+    dies = "echo 'kernel.cu:1000001:1: internal compiler error: in fold_convert_loc' >&2; exit 1"
+    compiler = tmp_path / "cxx"
+    compiler.write_text(f'#!/bin/sh\ncase "$*" in *kernel.cu*) {dies};; esac\nexec {find_compiler()} "$@"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    with CpuDevice() as own, pytest.raises(ClaimError, match="itself failed on this file, which may be right: set CXX"):
+        own.run(doubling(f"// for {tmp_path}\n{DOUBLES}"), Probe())
