@@ -172,6 +172,17 @@ class Element:
         field, rest = divmod(self.infinity - 1, 1 << (self.p - 1))
         return float((1 + rest * 2.0 ** (1 - self.p)) * 2.0 ** (field - self.bias))
 
+    def holds(self, other: "Element") -> bool:
+        """Whether each number of another float, its infinities and its NaN, is one of this type, too."""
+        return self is other or (
+            self.kind == "float" == other.kind
+            and self.p >= other.p
+            and self.max >= other.max
+            and self.least - self.p <= other.least - other.p
+            and self.has_infinity >= other.has_infinity
+            and (self.nan is not None or other.nan is None)
+        )
+
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
         """The number of each code of a narrow type, infinity and NaN included."""

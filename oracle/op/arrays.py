@@ -1,6 +1,6 @@
 """Inputs and answers in the shapes that an op declares, or an error that names the wrong array."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -101,8 +101,20 @@ def check_outputs(
             shaped = array.reshape(wanted)
         if shaped.shape != wanted:
             raise OracleError(f"{name}: got[{role!r}].shape={array.shape}: expected {wanted}, from the inputs")
+        if declared.is_float and op.selects and op.gives_sets:
+            _check_selected(f"{name}: got[{role!r}]", array, [inputs[one] for one in op.inputs], name)
         checked[role] = shaped
     return checked
+
+
+def _check_selected(what: str, array: Floats, inputs: Sequence[NDArray[Any]], name: str) -> None:
+    """Raise an error if what an op selects from its inputs would have to be rounded."""
+    given, found = OF_DTYPE.get(inputs[0].dtype), OF_DTYPE.get(array.dtype)
+    if given and found and not found.holds(given):
+        raise OracleError(
+            f"{what}.dtype={array.dtype}: expected {inputs[0].dtype}, as its input has, or a type that holds all its "
+            f"numbers: {name} selects"
+        )
 
 
 def as_rows(op: Op, array: Floats, dimensions: tuple[str, ...]) -> Floats:

@@ -137,6 +137,14 @@ class Op:
         return self.answers is not None or self.sets is not None
 
     @property
+    def selects(self) -> bool:
+        """Whether the numbers in its answers are elements of its inputs: it answers with places, too, or may leave NaN
+        out.
+        """
+        kinds = {role.is_float for role in self.outputs.values()}
+        return len(kinds) == 2 or (self.ignores_nan and kinds == {True})
+
+    @property
     def has_grid(self) -> bool:
         """Whether an output is rounded to a grid of few numbers."""
         return any(role.is_grid for role in self.outputs.values())

@@ -21,8 +21,14 @@ Y = X[:, 0]
         (lambda: judge("softmax", {"z": X}, {"y": X}), "softmax: inputs has z: expected x"),
         (lambda: judge("softmax", {}, {"y": X}), "softmax: inputs has nothing: expected x"),
         (lambda: judge("softmax", {"x": X}, {"out": X}), "softmax: got has out: expected y"),
-        (lambda: judge("row_max", {"x": X.astype("f8")}, {"y": Y}), "inputs['x'].dtype=float64: expected float32"),
-        (lambda: judge("row_max", {"x": X}, {"y": Y.astype("f2")}), "got['y'].dtype=float16: expected float32"),
+        (
+            lambda: judge("max_sum", {"x": X.astype("f8")}, {"m": Y, "s": Y}),
+            "inputs['x'].dtype=float64: expected float32",
+        ),
+        (
+            lambda: judge("row_max", {"x": X}, {"y": Y.astype("f2")}),
+            "got['y'].dtype=float16: expected float32, as its input has, or a type that holds all its numbers",
+        ),
         (lambda: judge("softmax", {"x": X.astype("i4")}, {"y": X}), "inputs['x'].dtype=int32: expected float32,"),
         (lambda: judge("softmax", {"x": [[1.0]]}, {"y": X}), "inputs['x'] is a list: expected a float32 array"),
         (

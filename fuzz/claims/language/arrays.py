@@ -228,13 +228,20 @@ def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]
             allowed = any_float if roles.takes_any_float else (F32,)
         if array.element not in allowed:
             raise front.error(("arrays", name), f"'{role}' of {roles.op} is {' or '.join(map(str, allowed))}")
-    if not set(roles.integers) & set(roles.outputs) or not set(roles.floats) & set(roles.outputs):
-        return
-    kinds = {array.element: name for name, array in arrays.items() if (array.reads or array.writes) in roles.floats}
-    if len(kinds) > 1:
-        raise front.error(
-            ("arrays", list(kinds.values())[-1]), f"{roles.op} selects: what it answers is of its input's type"
-        )
+    if roles.selects:
+        check_selection(front, roles, arrays)
+
+
+def check_selection(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]) -> None:
+    """Check that the numbers that an op selects fit into its answers: rounding them is no part of the op."""
+    floats = {name: one for name, one in arrays.items() if (one.reads or one.writes) in roles.floats}
+    given = [one.element for one in floats.values() if one.reads]
+    for name, one in floats.items():
+        for element in given:
+            if one.element is not element and not (roles.is_exact and one.writes and one.element.holds(element)):
+                wider = ", or one that holds all its numbers" if roles.is_exact else ""
+                found = f"{roles.op} selects: what it answers is of its input's type, {element}{wider}"
+                raise front.error(("arrays", name), found)
 
 
 def check_rank(front: FrontMatter, key: KeyPath, array: Array, roles: Roles) -> None:

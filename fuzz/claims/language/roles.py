@@ -31,6 +31,7 @@ class Roles:
     `cut`: the axis of each array along which the op can be split; an array without one is needed whole.
     `axis`: the dimension of the first input along which the op works.
     `grids`: roles whose arrays are of a narrow type. `truths`: integers that are 0 or 1.
+    `selects`: the numbers in its answers are elements of its inputs. `is_exact`: it rounds none of them.
     """
 
     op: str
@@ -46,6 +47,8 @@ class Roles:
     grids: frozenset[str] = frozenset()
     truths: frozenset[str] = frozenset()
     structures: Mapping[str, Structure] = field(default_factory=dict)
+    selects: bool = False
+    is_exact: bool = False
 
     @property
     def has_derived_dimensions(self) -> bool:
@@ -87,6 +90,7 @@ def roles_of(op: str) -> Roles:
         grids=frozenset(name for name, role in module.roles if role.is_grid), axis=axis_of(module),
         truths=frozenset(name for name, role in module.roles if role.is_truth),
         structures={name: role.structure for name, role in module.inputs.items() if role.structure},
+        selects=module.selects, is_exact=module.selects and module.gives_sets,
     )  # fmt: skip
 
 
