@@ -1,6 +1,7 @@
 """Keeps compiled kernels between runs, each in a file named by the hash of its inputs.
 
-Knows files and hashes; it knows no compiler, and no device.
+A content is followed by a hash of it and of its name, so that a file that was changed, cut or put in another's place is
+made again. Knows files and hashes; it knows no compiler, and no device.
 """
 
 import contextlib
@@ -22,6 +23,7 @@ COMPILED = ("cpu", "cubin", "host", "claims")
 """The folders whose files can be made again at any time, and are removed when there are too many."""
 MOST = 1 << 30
 """Bytes of them; a campaign over every kernel here takes some 100 MB, and the score of all mutants 200 more."""
+HOUR = 3600.0
 SCRATCH = "building"
 LOCKS = "locks"
 ABANDONED = 900.0
@@ -29,12 +31,33 @@ ABANDONED = 900.0
 
 
 def folder() -> Path:
-    """`$KFUZZ_CACHE`, or `$XDG_CACHE_HOME/kfuzz`, or `~/.cache/kfuzz`: the first that is set."""
+    """`$KFUZZ_CACHE`, or `$XDG_CACHE_HOME/kfuzz`, or `~/.cache/kfuzz`, the first that is set; without a home, a folder
+    of this user's for temporary files.
+    """
     if chosen := os.environ.get("KFUZZ_CACHE"):
         return Path(chosen)
     if base := os.environ.get("XDG_CACHE_HOME"):
         return Path(base) / "kfuzz"
-    return Path.home() / ".cache" / "kfuzz"
+    try:
+        return Path.home() / ".cache" / "kfuzz"
+    except RuntimeError:  # a user without a name, as in a container, and without HOME
+        return _folder_without_home()
+
+
+def _folder_without_home() -> Path:
+    """A folder of this user's below the one for temporary files, where others may have made it first."""
+    made = Path(tempfile.gettempdir()) / f"kfuzz-{os.geteuid()}"
+    with contextlib.suppress(OSError):
+        made.mkdir(mode=0o700, exist_ok=True)
+    about = made.lstat() if made.is_dir() and not made.is_symlink() else None
+    if about is None or about.st_uid != os.geteuid() or about.st_mode & 0o022:
+        raise DeviceError(f"{made} belongs to another user, and HOME is not set; set KFUZZ_CACHE to a folder of yours")
+    return made
+
+
+def size() -> int:
+    """Bytes of everything that is kept."""
+    return sum(about for _, about, file in _files(folder(), "**/*") if file.is_file())
 
 
 def key(*parts: str | bytes) -> str:
@@ -48,7 +71,7 @@ def key(*parts: str | bytes) -> str:
 
 
 def fetch(name: str) -> bytes | None:
-    """The content saved under this name; None if there is none or it is damaged."""
+    """The content saved under this name; None if there is none, or it is not what was saved."""
     try:
         raw = (folder() / name).read_bytes()
     except OSError:
@@ -56,7 +79,33 @@ def fetch(name: str) -> bytes | None:
     with contextlib.suppress(OSError):  # the cache may belong to another user and be read-only
         os.utime(folder() / name)  # files in use are removed last
     content, digest = raw[:-DIGEST], raw[-DIGEST:]
-    return content if hashlib.sha256(content).digest() == digest else None
+    return content if digest_of(name, content) == digest else None
+
+
+def digest_of(name: str, content: bytes) -> bytes:
+    """What lies behind the content of an entry: another entry's file does not fit under this name."""
+    digest = hashlib.sha256(f"{name}\n".encode())
+    digest.update(content)
+    return digest.digest()
+
+
+def note_use(path: Path) -> None:
+    """Note that a file is used, as `fetch` does, once an hour: what knows the file knows it by its time, too."""
+    with contextlib.suppress(OSError):
+        if time.time() - path.stat().st_mtime > HOUR:
+            os.utime(path)
+
+
+def file_digest(path: Path) -> str:
+    """The digest of a file's content, read once for each process as long as the file stays the same."""
+    about = path.stat()
+    return _file_digest(path, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _file_digest(path: Path, *_: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def save(name: str, content: bytes) -> None:
@@ -74,7 +123,7 @@ def keep(name: str, content: bytes) -> Path:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".saving-")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(content + hashlib.sha256(content).digest())
+                file.write(content + digest_of(name, content))
             Path(temporary).replace(target)
         except OSError:
             Path(temporary).unlink(missing_ok=True)

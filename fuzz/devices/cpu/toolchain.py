@@ -3,11 +3,9 @@
 Knows compilers, flags and files, which the cache keeps by content; it does not know kernel files.
 """
 
-import contextlib
 import functools
 import os
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,7 +15,7 @@ from typing import Any
 
 from kfuzz.devices import DeviceError, cache
 from kfuzz.devices.cpu.options import COMMON, LANGUAGE, RUNTIME, Flags, Flavour, options
-from kfuzz.devices.host_compiler import build_once, environment, find_compiler, identity
+from kfuzz.devices.host_compiler import build_once, environment, find_compiler, identity, run_compiler
 
 HOME = Path(__file__).parents[2] / "cuda_on_cpu"
 OF_LIBRARIES = (HOME / "runtime" / "module.cpp", HOME / "host" / "library.cpp")
@@ -127,7 +125,7 @@ def _thread_local(compiler: str) -> list[str]:
 
 def _compile_own(compiler: str, made: Path, *arguments: str) -> None:
     own = [compiler, *LANGUAGE, *COMMON, *RUNTIME, *_thread_local(compiler), *arguments, "-o", str(made)]
-    done = subprocess.run(own, capture_output=True, text=True, check=False, env=environment(made.parent))
+    done = run_compiler(own, environment(made.parent), "the runtime of the cpu device")
     if done.returncode:
         raise DeviceError(f"{identity(compiler)} cannot compile the runtime of the cpu device: {done.stderr.strip()}")
 
@@ -142,13 +140,12 @@ def precompile_front(compiler: str, flavour: Flavour, chosen: Flags, front: int)
     chosen_options = option_words(compiler, flavour, chosen, bool(front))
     folder = f"cpu/front-{cache.key(identity(compiler), own_digest(), FRONTS[front], *chosen_options)[:32]}"
     header = cache.folder() / folder / "front.h"
-    if not (header.parent / "front.h.gch").exists():
+    if not _is_as_made(header):
         with cache.hold(folder):
-            if not (header.parent / "front.h.gch").exists():
+            if not _is_as_made(header):
                 _precompile([compiler, *chosen_options], FRONTS[front], header)
     for one in (header, header.parent / "front.h.gch"):
-        with contextlib.suppress(OSError):
-            os.utime(one)  # as cache.fetch does
+        cache.note_use(one)
     return header
 
 
@@ -160,9 +157,21 @@ def _precompile(command: list[str], front: str, header: Path) -> None:
         text.write_text(f'#include "{front}"\n', encoding="utf-8")
         text.replace(header)
         command = [*command, *INCLUDES, "-x", "c++-header", str(header), "-o", str(made)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(scratch))
+        done = run_compiler(command, environment(scratch), front)
         if done.returncode == 0:  # else compiling the kernel reports it
+            cache.save(_name_of_digest(header), cache.file_digest(made).encode())
             made.replace(header.parent / "front.h.gch")
+
+
+def _name_of_digest(header: Path) -> str:
+    """The entry of the cache with the digest of a precompiled header, which cannot hold it itself."""
+    return f"cpu/{header.parent.name}/front.digest"
+
+
+def _is_as_made(header: Path) -> bool:
+    """Whether a header is precompiled, and that file is still what the compiler has written."""
+    made, digest = header.parent / "front.h.gch", cache.fetch(_name_of_digest(header))
+    return digest is not None and made.exists() and cache.file_digest(made).encode() == digest
 
 
 def flags_before_front(chosen: Flags) -> Flags:
@@ -214,7 +223,7 @@ def shared_arrays(path: Path) -> dict[str, int]:
 def _symbols(path: Path, *options: str) -> Iterator[list[str]]:
     """The symbols that a library defines, as readelf's columns."""
     command = ["readelf", "--symbols", "--wide", *options, str(path)]
-    listing = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(path.parent))
+    listing = run_compiler(command, environment(path.parent), path.name)
     if listing.returncode:
         raise DeviceError(f"readelf failed: {listing.stderr.strip()}; install binutils")
     rows = (line.split(maxsplit=7) for line in listing.stdout.splitlines())

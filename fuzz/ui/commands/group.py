@@ -24,7 +24,7 @@ from kfuzz.ui.commands.streams import ReaderGone, silence, spell_out
 from kfuzz.ui.targets.settings import KERNELS, Value, read_settings, settings_for
 
 NAMES = (
-    *("bench", "check", "claim", "cmin", "completion", "doctor", "explain", "fuzz", "init", "list", "merge"),
+    *("bench", "cache", "check", "claim", "cmin", "completion", "doctor", "explain", "fuzz", "init", "list", "merge"),
     *("minimize", "nvcc", "op", "replay", "report", "score", "show", "upstream"),
 )
 REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM)

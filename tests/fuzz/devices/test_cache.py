@@ -1,7 +1,10 @@
 """The cache stays small, and leftovers of a killed process are removed."""
 
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
@@ -9,11 +12,15 @@ from pathlib import Path
 from threading import Barrier, BrokenBarrierError
 
 import pytest
+from click.testing import CliRunner
 from planted_jobs import floats, job_of
 
 from kfuzz.devices import DeviceError, Probe, cache
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.devices.host_compiler import build_once
+from kfuzz.devices.cpu.options import split_flags
+from kfuzz.devices.cpu.toolchain import precompile_front
+from kfuzz.devices.host_compiler import build_once, find_compiler
+from kfuzz.ui.commands.group import main
 
 KILOBYTE = b"x" * (1024 - cache.DIGEST)
 
@@ -28,6 +35,69 @@ def make_old(path: Path, seconds: float) -> None:
     """As if it had been used last so long ago."""
     then = time.time() - seconds
     os.utime(path, (then, then))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be a user without a name")
+def test_a_user_without_a_home_has_a_cache_that_no_other_user_can_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """docker run --user: kfuzz itself failed, RuntimeError: Could not determine home directory."""
+    asks = (
+        "import os, pwd\nfrom kfuzz.devices import cache\n"
+        "os.setuid(54321)  # who may not read the modules of root\nprint(cache.folder())"
+    )
+    unnamed = {**os.environ, "TMPDIR": str(tmp_path)}
+    for name in ("HOME", "KFUZZ_CACHE", "XDG_CACHE_HOME"):
+        unnamed.pop(name, None)
+    tmp_path.chmod(0o777)
+    for one in tmp_path.parents[:2]:
+        one.chmod(one.stat().st_mode | 0o011)
+
+    def folder_of_unnamed() -> str:
+        ran = subprocess.run([sys.executable, "-c", asks], env=unnamed, capture_output=True, text=True, check=False)
+        return (ran.stdout + ran.stderr).strip().splitlines()[-1]
+
+    made = tmp_path / "kfuzz-54321"
+    assert folder_of_unnamed() == str(made)
+    made.chmod(0o777)
+    assert f"{made} belongs to another user" in folder_of_unnamed()
+
+
+def test_the_command_shows_the_cache_and_clears_it(folder: Path) -> None:
+    cache.save("cpu/one.so", bytes(3_000_000))
+    cache.save("references/one.json", bytes(2_000_000))
+    shown = CliRunner().invoke(main, ["cache"]).output
+    assert shown.startswith(f"{folder}\n5 MB, of which compiled files may take 1074 MB")
+    assert CliRunner().invoke(main, ["cache", "--clear"]).output.endswith("; 3 MB removed\n")
+    assert not (folder / "cpu/one.so").exists()
+    assert cache.fetch("references/one.json") is not None
+
+
+def test_an_entry_that_is_another_ones_file_is_made_again(folder: Path) -> None:
+    """Each file carried the hash of its content alone: a wrong kernel passed with the library of a right one."""
+
+    def made(content: bytes) -> bytes:
+        path = build_once("cpu/one.so", lambda path: path.write_bytes(content) and None)
+        return path.read_bytes()[: -cache.DIGEST]
+
+    assert made(b"right") == made(b"another") == b"right"
+    cache.save("cpu/two.so", b"wrong")
+    shutil.copy(folder / "cpu/two.so", folder / "cpu/one.so")
+    assert made(b"again") == b"again"
+    for damage in (lambda raw: raw[:-1], lambda raw: b"x" + raw[1:], lambda raw: b""):
+        file = folder / "cpu/one.so"
+        file.write_bytes(damage(file.read_bytes()))
+        assert made(b"again") == b"again"
+
+
+def test_a_precompiled_header_that_was_changed_is_made_again(folder: Path) -> None:
+    found = precompile_front(find_compiler(), "fast", split_flags(()), 0).with_name("front.h.gch")
+    was, number = found.read_bytes(), found.stat().st_ino
+    precompile_front(find_compiler(), "fast", split_flags(()), 0)
+    assert found.stat().st_ino == number
+    found.write_bytes(was[:-1] + bytes([was[-1] ^ 1]))
+    precompile_front(find_compiler(), "fast", split_flags(()), 0)
+    assert found.stat().st_ino != number
 
 
 def test_what_was_used_longest_ago_is_removed_first(folder: Path) -> None:
