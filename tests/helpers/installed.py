@@ -96,9 +96,11 @@ def build(base: Path) -> Path:
         shutil.copytree(ROOT / name, source / name)
         (source / name / "__pycache__").mkdir(exist_ok=True)
         (source / name / "__pycache__" / "left.cpython-311.pyc").touch()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
+    before = set(source.rglob("*"))
     pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(base), str(source))
+    assert set(source.rglob("*")) == before, "a checkout may be read-only"
     shutil.rmtree(source)
     (wheel,) = base.glob("kfuzz-*.whl")
     return wheel
