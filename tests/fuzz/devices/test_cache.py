@@ -50,7 +50,7 @@ def test_a_user_without_a_home_has_a_cache_that_no_other_user_can_write(
     for name in ("HOME", "KFUZZ_CACHE", "XDG_CACHE_HOME"):
         unnamed.pop(name, None)
     tmp_path.chmod(0o777)
-    for one in tmp_path.parents[:2]:
+    for one in tmp_path.parents[:-2]:  # all below /tmp
         one.chmod(one.stat().st_mode | 0o011)
 
     def folder_of_unnamed() -> str:

