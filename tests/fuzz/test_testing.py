@@ -63,7 +63,7 @@ def test_what_a_failure_shows_has_one_line() -> None:
     assert made == Recipe(1, 2)
 
 
-@pytest.mark.slow(5)
+@pytest.mark.soak
 def test_an_own_test_takes_two_imports_and_its_failure_few_lines(pytester: pytest.Pytester) -> None:
     right, wrong = KERNELS / "softmax" / "online_block.cu", KERNELS / "broken" / "leading_neg_inf.cu"
     pytester.makepyfile(OWN.format(right=str(right), wrong=str(wrong)))

@@ -452,7 +452,7 @@ def test_ends_of_either_type_are_pushed_outward(kind: type[np.floating[Any]]) ->
         assert (lo < hi).all()
 
 
-@pytest.mark.slow(4)
+@pytest.mark.soak
 def test_a_long_row_is_certified_by_long_doubles() -> None:
     """A row of 4,194,304 took more than 6 GB as balls."""
     x = np.random.default_rng(3).integers(-4, 5, (1, MOST_IN_BALLS + 8)).astype(np.float32)

@@ -162,7 +162,7 @@ def test_a_right_call_that_takes_nearly_its_limit_is_not_accused(tmp_path: Path,
         assert trial_of(tmp_path, "slow", slow, device).errors == ()
 
 
-@pytest.mark.slow(3)
+@pytest.mark.soak
 def test_a_file_that_is_cut_by_the_end_of_time_is_not_accused(tmp_path: Path, device: PythonDevice) -> None:
     trial_of(tmp_path, "right", RIGHT, device)
     with limited(TimeLimits(until=time.monotonic() + 2.0)), pytest.raises(OutOfTimeError) as cut:

@@ -73,7 +73,7 @@ def test_values_outside_a_guessed_range_are_a_warning_with_the_input(
     assert len(kept(tmp_path)) == 1
 
 
-@pytest.mark.slow(10)
+@pytest.mark.soak
 def test_fuzz_and_claim_say_the_same_of_a_range(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = run(monkeypatch, tmp_path, "claim", "softmax_from_minus_1e30")
     assert done.exit_code == 0, done.output
@@ -85,7 +85,7 @@ def test_fuzz_and_claim_say_the_same_of_a_range(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("name", "sign"),
     [
-        ("sgemm_without_second_barrier", "race"),
+        pytest.param("sgemm_without_second_barrier", "race", marks=pytest.mark.soak),
         ("scan_out_of_bounds", "out-of-bounds"),
         ("row_sum_divides_by_zero", "trap"),
     ],
@@ -208,7 +208,7 @@ void launch(const float *x, float *y, int rows, int cols) {
 """
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_an_op_in_a_file_is_found_from_the_shell_and_named_from_the_claim(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -270,6 +270,7 @@ def test_a_wrong_time_or_setting_is_a_usage_error(tmp_path: Path) -> None:
     assert "the settings of kfuzz: 'later' is not a time" in done.stdout
 
 
+@pytest.mark.soak
 def test_the_limits_of_kfuzz_settings_hold_for_kept_cases(tmp_path: Path) -> None:
     """A slow function whose limit the settings raise would hang here, and one that hangs would take 40 s."""
     (tmp_path / "mine.py").write_text('# /// kernel\n# op = "softmax"\n# ///\ndef f(x):\n    while True: pass\n')

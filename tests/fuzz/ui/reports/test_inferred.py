@@ -42,7 +42,7 @@ def test_what_would_change_a_verdict_depends_on_the_findings(tmp_path: Path) -> 
     assert by_kinds[0]["parts"] == ["axes and arrays of row_sum", "functions as accurate as those of numpy"]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_fuzz_replay_and_pytest_say_once_what_is_inferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine.py").write_text(WRONG)
     fixed = ("--device", "cpu", "--max-cases", "3", "--seed", "1", "--jobs", "1")
