@@ -379,7 +379,7 @@ class Reader:
         }
         return Origin(
             **words,
-            tune={name: self.integer(f"origin.tune.{name}", item, 0, INT_MAX) for name, item in tune.items()},
+            tune={name: self.integer(f"origin.tune.{name}", item, -INT_MAX, INT_MAX) for name, item in tune.items()},
             check=self.boolean("origin.check", table["check"]),
             runs=self.integer("origin.runs", table["runs"], 2, 10_000),
             seed=self.integer("origin.seed", table["seed"], 0, MAX_SEED),

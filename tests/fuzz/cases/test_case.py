@@ -45,6 +45,12 @@ def saved(folder: Path, record: Record) -> dict:
     return json.loads((folder / "case.json").read_bytes())
 
 
+def test_a_dim_that_counts_from_the_end_is_read_back(tmp_path: Path) -> None:
+    record = Record(softmax(np.zeros(3, np.float32)), replace(ORIGIN, tune={"dim": -1}))
+    saved(tmp_path, record)
+    assert case_file.read(tmp_path / "case.json") == record
+
+
 def test_a_vector_is_one_row() -> None:
     assert dict(softmax(np.zeros(5, np.float32)).axes) == {"rows": 1, "cols": 5}
 
