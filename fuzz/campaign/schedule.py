@@ -12,7 +12,7 @@ from kfuzz.cases.plans.choose import seed_of, seeded_choices
 from kfuzz.cases.plans.interpreted import MOST_PROGRAMS, is_interpreted
 from kfuzz.cases.plans.plan import Attempt, plan, plan_at, plan_rung
 from kfuzz.cases.plans.scale import BUDGET, CHECK_BUDGET, CHECK_WORK, OF_ELEMENTS, WORK, Large
-from kfuzz.cases.plans.sizes import Edge
+from kfuzz.cases.plans.text_sizes import Edge
 from kfuzz.cases.plans.vast import ELEMENTS, Rung, rungs
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe

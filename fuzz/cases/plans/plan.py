@@ -26,17 +26,9 @@ from kfuzz.cases.plans.narrow_rows import recipe_of_role
 from kfuzz.cases.plans.noise_rows import with_noise
 from kfuzz.cases.plans.rows import plain_rows, rows_and_columns, rows_in_parts
 from kfuzz.cases.plans.scale import BUDGET, WORK, Large
-from kfuzz.cases.plans.sizes import (
-    Edge,
-    Ground,
-    choose_sizes,
-    edge_size,
-    fixed_elements,
-    ground_of,
-    keep_budget,
-    make_allowed,
-)
+from kfuzz.cases.plans.sizes import Ground, choose_sizes, fixed_elements, ground_of, keep_budget, make_allowed
 from kfuzz.cases.plans.structures import draw_integers, draw_mask
+from kfuzz.cases.plans.text_sizes import Edge, edge_size
 from kfuzz.cases.plans.vast import Rung, make_vast_inputs, vast_size
 from kfuzz.cases.recipe import Band, Recipe, bits_of
 from kfuzz.claims.kernel import Kernel

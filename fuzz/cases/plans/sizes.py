@@ -5,22 +5,11 @@ Knows claims and edges; it knows no values, runs or right answers.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 
 from kfuzz.cases.plans.choose import Choose, once_in, one_of
 from kfuzz.cases.plans.counting import elements
-from kfuzz.cases.plans.edges import (
-    LARGEST_WIDTH,
-    PRIMES,
-    SMALL,
-    STEPS,
-    TIMES,
-    VECTOR,
-    named_numbers,
-    tuned_widths,
-    widths,
-)
+from kfuzz.cases.plans.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named_numbers, tuned_widths, widths
 from kfuzz.cases.plans.home import home_of
 from kfuzz.cases.plans.loops import least_size, loops, number_or_zero
 from kfuzz.cases.plans.scale import (
@@ -46,7 +35,6 @@ ANOTHER_LAUNCH_ONCE_IN = 2
 HOME_ONCE_IN = 8
 LARGE_LAUNCH_ONCE_IN = 8
 TURNS = (2, 3, 4)
-BESIDE, FEW, FEWER, JOINT_NUMBERS, JOINT_FOR_EACH = (1, 0, -1), (3, 8), (8, 3, 2, 1), 6, 2
 
 
 @dataclass(frozen=True)
@@ -63,86 +51,14 @@ class Ground:
     named: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Edge:
-    """The turn of a trial with a size beside a number in the text: so many had one before, the first at `start`."""
-
-    number: int
-    start: int
-
-
 def choose_sizes(kernel: Kernel, choose: Choose, budget: int, work: int) -> tuple[Ground, dict[str, int]]:
     """Launch parameters and sizes that the claim admits, within about so many elements and so much work."""
     if kernel.home and once_in(choose, HOME_ONCE_IN):
         return ground_of(kernel, draw_tune(kernel, choose)), home_of(kernel)
     if len(kernel.axes) == 1 and once_in(choose, 2) and (found := _draw_another_turn(kernel, choose, budget)):
         return found
-    ground = ground_of(kernel, _draw_small_tune(kernel, choose))
+    ground = ground_of(kernel, draw_small_tune(kernel, choose))
     return ground, _draw_for_variant(ground, choose, budget, work)
-
-
-def edge_size(
-    kernel: Kernel, edge: Edge, choose: Choose, budget: int, work: int
-) -> tuple[Ground, dict[str, int]] | None:
-    """Launch parameters and sizes of which one or two are below, at or above a number in the text.
-
-    None after all turns, or for a size beyond the limits. The other sizes are a few, since one row may hide an error.
-    """
-    alone, joint = edge_sites(kernel), joint_sites(kernel, edge.start)
-    late = edge.number - len(alone)
-    if late >= min(len(joint), JOINT_FOR_EACH * len(alone)):
-        return None
-    sites, number = (alone, edge.number) if late < 0 else (joint, late)
-    fixed = sites[(edge.start + number) % len(sites)]
-    ground = ground_of(kernel, _draw_small_tune(kernel, choose))
-    few = {name: choose(*FEW) for name in kernel.axes}
-    every = ({name: axis.near(min(few[name], most)) for name, axis in kernel.axes.items()} | fixed for most in FEWER)
-    return next(((ground, axes) for axes in every if _fits(ground, axes, budget, MANY_THREADS, work)), None)
-
-
-def edge_sites(kernel: Kernel) -> list[dict[str, int]]:
-    """Each axis with each size beside a number in the text that small sizes do not reach."""
-    sites = product(BESIDE, _named_sizes(kernel), reversed(_free_axes(kernel)))
-    return [one for step, number, name in sites if (one := _site(kernel, {name: (number, step)}))]
-
-
-def joint_sites(kernel: Kernel, start: int) -> list[dict[str, int]]:
-    """Sizes that two numbers in the text decide, of which a seed takes a few.
-
-    Two axes beyond a number each, as in `rows > 48 && cols > 300`; one beyond a number with all others the least, so
-    that it is also the number of all elements; and one that is the first beyond a number to be at the edge of a
-    multiple of another, as in `cols > 500 && cols % 96 == 95`.
-    """
-    every, axes = _named_sizes(kernel), _free_axes(kernel)
-    first = start % max(len(every), 1)
-    named = sorted((*every[first:], *every[:first])[:JOINT_NUMBERS])
-    least, rows = {name: axis.lo for name, axis in kernel.axes.items()}, row_axis(kernel)
-    found = list[dict[str, int]]()
-    for number, name in product(named, reversed(axes)):
-        beyond = _site(kernel, {name: (number, 1)})
-        found += [least | beyond] if beyond else []
-        others = product(named, axes[axes.index(name) + 1 :])
-        found += [_site(kernel, {name: (number, 1), other: (second, 1)}) for second, other in others]
-        widths = [width for width in named if width < number and name != rows]
-        found += [_site(kernel, {name: (number + width - number % width, step)}) for width in widths for step in BESIDE]
-    return [one for one in found if one]
-
-
-def _named_sizes(kernel: Kernel) -> list[int]:
-    return sorted(number for number in named_numbers(kernel) if SMALL[-1] < number <= LARGEST_WIDTH)
-
-
-def _free_axes(kernel: Kernel) -> list[str]:
-    return [name for name, axis in kernel.axes.items() if not axis.listed and axis.lo < axis.hi]
-
-
-def _site(kernel: Kernel, wanted: Mapping[str, tuple[int, int]]) -> dict[str, int]:
-    """Sizes so many steps of their axis from a number; none at all if the claim excludes one."""
-    sizes = dict[str, int]()
-    for name, (number, step) in wanted.items():
-        by = kernel.axes[name].multiple
-        sizes[name] = number - number % by + step * by
-    return sizes if all(size in kernel.axes[name] for name, size in sizes.items()) else {}
 
 
 def make_allowed(ground: Ground, axes: dict[str, int], choose: Choose) -> tuple[Ground, dict[str, int]]:
@@ -189,7 +105,7 @@ def draw_tune(kernel: Kernel, choose: Choose) -> dict[str, int]:
     return {name: one_of(choose, values) for name, values in kernel.tune.items()}
 
 
-def _draw_small_tune(kernel: Kernel, choose: Choose) -> dict[str, int]:
+def draw_small_tune(kernel: Kernel, choose: Choose) -> dict[str, int]:
     """Launch parameters; rarely such as make too many threads for a trial even at the least sizes.
 
     A million threads for one element take as long as thirty trials, and show nothing.
@@ -306,7 +222,7 @@ def _draw_even_axes(ground: Ground, choose: Choose, budget: int, work: int) -> d
     most, beyond = 1, budget + 1
     while beyond - most > 1:
         middle = (most + beyond) // 2
-        if _fits(ground, all_of(middle), budget, MANY_THREADS, work):
+        if fits(ground, all_of(middle), budget, MANY_THREADS, work):
             most = middle
         else:
             beyond = middle
@@ -341,15 +257,15 @@ def _largest_size(ground: Ground, axes: Mapping[str, int], name: str, cap: int, 
     if more > held:  # nearly always elements grow evenly with a size, and this guess is the answer
         hi = min(hi, lo + max(0, cap - held) // (more - held))
 
-    if lo == hi or _fits(ground, {**axes, name: hi}, cap, workers, work):
+    if lo == hi or fits(ground, {**axes, name: hi}, cap, workers, work):
         return hi
     while hi - lo > 1:
         middle = (lo + hi) // 2
-        lo, hi = (middle, hi) if _fits(ground, {**axes, name: middle}, cap, workers, work) else (lo, middle)
+        lo, hi = (middle, hi) if fits(ground, {**axes, name: middle}, cap, workers, work) else (lo, middle)
     return lo
 
 
-def _fits(ground: Ground, axes: Mapping[str, int], cap: int, workers: int, work: int) -> bool:
+def fits(ground: Ground, axes: Mapping[str, int], cap: int, workers: int, work: int) -> bool:
     """Whether a trial of this size is within these limits."""
     if elements(ground.kernel, axes, ground.tune) > cap:
         return False
