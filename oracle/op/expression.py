@@ -3,7 +3,8 @@
 An array without brackets has the dimensions that the op asks for that it is given to, else those of what it is combined
 with, else [rows, cols]; of one called `bias` or `weight` only the last. Operators pair dimensions by their names. The
 formula is that of the ops, one after the other, so bounds, forms and names of roundings follow. Knows names and
-dimensions, and is told how to find an op; never what an op computes.
+dimensions; its caller says how to find an op. It never knows what an op computes. Long, since each part that an
+expression may have has its rule.
 """
 
 import ast
@@ -252,26 +253,7 @@ class _PartsRead:
 
     def spelled(self, root: ast.expr) -> str:
         """The expression with the dimensions of each array where it comes first."""
-        said: set[str] = set()
-
-        class Spelled(ast.NodeTransformer):
-            def visit_Subscript(inner, node: ast.Subscript) -> ast.AST:  # noqa: N805  as ast has it
-                return inner.visit(node.value)  # type: ignore[no-any-return]
-
-            def visit_Call(inner, node: ast.Call) -> ast.AST:  # noqa: N805
-                words = [ast.keyword(one.arg, inner.visit(one.value)) for one in node.keywords]
-                return ast.Call(node.func, [inner.visit(one) for one in node.args], words)
-
-            def visit_Attribute(inner, node: ast.Attribute) -> ast.AST:  # noqa: N805
-                return ast.Attribute(inner.visit(node.value), node.attr)
-
-            def visit_Name(inner, node: ast.Name) -> ast.AST:  # noqa: N805
-                if node.id in said:
-                    return node
-                said.add(node.id)
-                return ast.Name(f"{node.id}[{', '.join(self.arrays[node.id])}]")
-
-        return ast.unparse(Spelled().visit(ast.parse(ast.unparse(root), mode="eval").body))
+        return ast.unparse(_Spelled(self.arrays).visit(ast.parse(ast.unparse(root), mode="eval").body))
 
     def forms(self, every: Mapping[str, Sequence[str]], having: Sequence[Op]) -> tuple[tuple[str, ...], dict[str, str]]:
         """The usual ways to compute the whole, and the rarer ones with the function that reveals them."""
@@ -292,14 +274,39 @@ class _PartsRead:
             for name, default in one.op.scalars.items():
                 if name in one.numbers:
                     continue
-                value = (
-                    re.sub(r"[A-Za-z_]\w*", lambda found, one=one: one.names.get(found[0], found[0]), default)  # type: ignore[misc]
-                    if isinstance(default, str)
-                    else default
-                )
+                value = renamed(default, one.names) if isinstance(default, str) else default
                 if name in self.order or made.setdefault(name, value) != value:
                     raise self.error(f"{name} has two meanings: give {one.op.name} its own, {name}=...")
         return made
+
+
+class _Spelled(ast.NodeTransformer):
+    """Writes the dimensions of each array where it comes first, and leaves out those that stand there."""
+
+    def __init__(self, arrays: Mapping[str, AxisNames]) -> None:
+        self.arrays, self.said = arrays, set[str]()
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        made: ast.expr = self.visit(node.value)
+        return made
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        words = [ast.keyword(one.arg, self.visit(one.value)) for one in node.keywords]
+        return ast.Call(node.func, [self.visit(one) for one in node.args], words)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        return ast.Attribute(self.visit(node.value), node.attr)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in self.said:
+            return node
+        self.said.add(node.id)
+        return ast.Name(f"{node.id}[{', '.join(self.arrays[node.id])}]")
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """A text of sizes, such as a default `1 / cols`, with other names."""
+    return re.sub(r"[A-Za-z_]\w*", lambda found: names.get(found[0], found[0]), text)
 
 
 def is_within(part: AxisNames, full: AxisNames) -> bool:
