@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from our_kernels import our_kernel
 from paths import ROOT
+from scan import write_scan
 
 from kfuzz.campaign.blocks import BlockEnd, Experience, Orders, TrialEnd, run_block, run_blocks
 from kfuzz.campaign.campaign import Lane, run_campaign, seconds_to_keep
@@ -36,21 +37,6 @@ from kfuzz.oracle.numbers.verdict import Reason, Why
 RIGHT = our_kernel("softmax/online_warp")
 LEADING = our_kernel("broken/leading_neg_inf")
 TAIL = our_kernel("broken/tail_dropped")
-SCAN = """// Right by nobody's reading: the tests say what it does.
-//
-// /// kernel
-// op     = "softmax"
-// axes   = { cols = "1..64" }
-// arrays = { x = "f32[cols] -> x", y = "f32[cols] <- y" }
-//
-// [[launch]]
-// entry = "scan"
-// grid  = 1
-// block = 1
-// args  = ["y", "x", "cols"]
-// ///
-__global__ void scan(float *y, const float *x, int cols) {}
-"""
 
 
 class Softmax:
@@ -169,8 +155,7 @@ class Dies(Softmax):
 
 @pytest.fixture
 def scan(tmp_path: Path) -> Kernel:
-    (tmp_path / "scan.cu").write_text(SCAN)
-    return load(tmp_path / "scan.cu")
+    return write_scan(tmp_path)
 
 
 def text_of(result: Result) -> str:
@@ -345,7 +330,7 @@ def test_a_kernel_whose_text_has_changed_starts_again(tmp_path: Path, scan: Kern
     options = Options(max_cases=20, out=tmp_path / "out")
     first = run_campaign([scan], Breaks, options)
     assert len(first.news) > 0
-    scan.path.write_text(SCAN + "// fixed\n")
+    scan.path.write_text(scan.path.read_text() + "// fixed\n")
     second = run_campaign([load(scan.path)], Softmax, options)
     assert second.news == ()
     assert second.trials == 20

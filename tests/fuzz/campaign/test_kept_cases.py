@@ -5,36 +5,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scan import write_scan
 
 from kfuzz.campaign.campaign import Lane
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import Result
 from kfuzz.cases import corpus
-from kfuzz.claims.kernel import Kernel, load
+from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Circumstances, Finding, Job, Outcome, Probe, Run
 from kfuzz.ui.reports.failure import discovery_text
 from kfuzz.ui.reports.summary import counts_text
-
-SCAN = """// /// kernel
-// op     = "softmax"
-// axes   = { cols = "1..64" }
-// arrays = { x = "f32[cols] -> x", y = "f32[cols] <- y" }
-//
-// [[launch]]
-// entry = "scan"
-// grid  = 1
-// block = 1
-// args  = ["y", "x", "cols"]
-// ///
-__global__ void scan(float *y, const float *x, int cols) {}
-"""
 
 
 class Races:
     """A softmax with one race, at four pairs of lines, which shows in checked runs; others only differ by calls."""
 
-    name = "told"
+    name = "given"
     follows = True
 
     def run(self, job: Job, probe: Probe) -> Outcome:
@@ -57,13 +44,12 @@ class Apart(Races):
 
 @pytest.fixture
 def scan(tmp_path: Path) -> Kernel:
-    (tmp_path / "scan.cu").write_text(SCAN)
-    return load(tmp_path / "scan.cu")
+    return write_scan(tmp_path)
 
 
 def hunt(scan: Kernel, folder: Path, device: type[Races] = Races, **options: object) -> Result:
-    lanes = [Lane("told", device)]
-    return search([scan], lanes, replace(Options(seed=1, max_cases=60, corpus=folder / "corpus"), **options))  # type: ignore[arg-type]
+    lanes = [Lane("given", device)]
+    return search([scan], lanes, replace(Options(seed=1, max_cases=60, corpus=folder / "corpus"), **options))  # type: ignore[arg-type]  # fields of Options
 
 
 def test_one_bug_keeps_one_case_and_its_consequences_belong_to_it(scan: Kernel, tmp_path: Path) -> None:
