@@ -4,6 +4,7 @@ Knows figures of reports; it does not know how an answer is judged.
 """
 
 from collections.abc import Iterator, Sequence
+from decimal import ROUND_CEILING, Context
 
 from kfuzz.campaign.result import KernelResult
 from kfuzz.oracle.numbers.plural import plural
@@ -25,9 +26,9 @@ def accuracy_lines(results: Sequence[KernelResult]) -> Iterator[str]:
         rows = sum(one.progress.rows for one in left_out)
         unjudged = sum(one.progress.unjudged_rows for one in left_out)
         names = f"{len(left_out)} of {plural(len(tried), 'kernel')}"
-        yield f"{unjudged} of {plural(rows, 'row')} of {names} not judged; --json says why"
+        yield f"{names} have rows that were not judged, {unjudged} of {rows}; --json says why"
     nearest = max(tried, key=lambda one: one.progress.worst_ratio)
-    yield f"accuracy: at most {nearest.progress.worst_ratio:.2g} of what the claims allow ({nearest.kernel.name})"
+    yield f"accuracy: no error is more than {share_text(nearest.progress.worst_ratio)} ({nearest.kernel.name})"
 
 
 def describe_unjudged(rows: int, unjudged: int, reasons: Sequence[str], most: int = MOST_REASONS) -> str:
@@ -40,11 +41,21 @@ def describe_unjudged(rows: int, unjudged: int, reasons: Sequence[str], most: in
 
 
 def describe_error(judged: int, ulps: float | None, ratio: float) -> str:
-    """`accuracy: at most 2.1 ulp, 0.31 of what the claim allows`; empty if nothing was judged."""
+    """`accuracy: no error is more than 2.2 ulp, or 32 % of what the claim allows`; empty if nothing was judged."""
     if not judged:
         return ""
-    units = "" if ulps is None else f"{ulps:.2g} ulp, "
-    return f"accuracy: at most {units}{ratio:.2g} of what the claim allows"
+    units = "" if ulps is None else f"{two_digits(ulps)} ulp, or "
+    return f"accuracy: no error is more than {units}{share_text(ratio)}"
+
+
+def share_text(ratio: float) -> str:
+    """`32 % of what the claim allows`."""
+    return f"{two_digits(100 * ratio)} % of what the claim allows"
+
+
+def two_digits(most: float) -> str:
+    """A number that nothing exceeds, rounded up."""
+    return f"{float(Context(prec=2, rounding=ROUND_CEILING).create_decimal(float(most))):g}"
 
 
 def judged_share(rows: int, unjudged: int) -> str:

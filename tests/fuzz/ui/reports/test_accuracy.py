@@ -22,7 +22,7 @@ def test_a_kernel_has_a_line_for_the_rows_left_out_and_one_for_its_accuracy() ->
     lines = list(accuracy_lines([result(unjudged_rows=3, reasons={"rows with NaN"})]))
     assert lines == [
         "softmax/online_warp: 3 of 1000 rows not judged, because: rows with NaN",
-        "softmax/online_warp: accuracy: at most 2.1 ulp, 0.31 of what the claim allows",
+        "softmax/online_warp: accuracy: no error is more than 2.2 ulp, or 32 % of what the claim allows",
     ]
 
 
@@ -34,8 +34,8 @@ def test_rows_that_were_all_judged_need_no_line() -> None:
 def test_many_kernels_share_two_lines() -> None:
     many = [result(), result(unjudged_rows=1), result(unjudged_rows=2, worst_ratio=0.5), result()]
     assert list(accuracy_lines(many)) == [
-        "3 of 2000 rows of 2 of 4 kernels not judged; --json says why",
-        "accuracy: at most 0.5 of what the claims allow (softmax/online_warp)",
+        "2 of 4 kernels have rows that were not judged, 3 of 2000; --json says why",
+        "accuracy: no error is more than 50 % of what the claim allows (softmax/online_warp)",
     ]
 
 
@@ -58,6 +58,9 @@ def test_the_share_that_was_judged_is_never_rounded_up(rows: int, unjudged: int,
 
 
 def test_an_error_without_a_unit_is_a_share_of_the_bound() -> None:
-    assert describe_error(1, None, 0.25) == "accuracy: at most 0.25 of what the claim allows"
+    assert describe_error(1, None, 0.25) == "accuracy: no error is more than 25 % of what the claim allows"
     assert describe_error(0, 2.0, 0.25) == ""
-    assert describe_error(1, float(np.float32(0.5)), 1.0) == "accuracy: at most 0.5 ulp, 1 of what the claim allows"
+    assert (
+        describe_error(1, float(np.float32(0.5)), 1.0)
+        == "accuracy: no error is more than 0.5 ulp, or 100 % of what the claim allows"
+    )
