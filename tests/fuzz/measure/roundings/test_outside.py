@@ -7,6 +7,7 @@ from click.testing import CliRunner, Result
 from paths import DATA
 
 from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.claims.language.front_matter import text_of
 from kfuzz.devices import ClaimError
 from kfuzz.measure.roundings.grounds import is_too_much
 from kfuzz.measure.roundings.guess import guess, guessed
@@ -17,14 +18,14 @@ from kfuzz.ui.commands.group import main
 UNCLAIMED = DATA / "unclaimed"
 
 
-def text_of(name: str) -> str:
-    return (UNCLAIMED / f"{name}.cu").read_text()
+def exhibit(name: str) -> str:
+    return text_of(UNCLAIMED / f"{name}.cu")
 
 
 def run(monkeypatch: pytest.MonkeyPatch, folder: Path, command: str, name: str, *words: str) -> Result:
     """A command on an exhibit, in a folder of its own; a campaign has few cases on the cpu device."""
     monkeypatch.chdir(folder)
-    (folder / f"{name}.cu").write_text(text_of(name))
+    (folder / f"{name}.cu").write_text(exhibit(name))
     few = ["--device", "cpu", "--max-cases", "6", "--jobs", "1"] if command == "fuzz" else ["--max-cases", "20"]
     return CliRunner().invoke(main, [command, f"{name}.cu", "--seed", "1", *few, *words])
 
@@ -34,7 +35,7 @@ def kept(folder: Path) -> list[Path]:
 
 
 def test_sizes_are_those_that_a_launch_allows() -> None:
-    text = text_of("sgemm_right")
+    text = exhibit("sgemm_right")
     assert 'axes   = { M = "1..1048560"' in next(claims("sgemm", function_of("", text), text))
     assert launched_sizes("cols, rows", "rows", 1 << 20, ("rows", "cols")) == (1, 65535)
     assert launched_sizes("rows, 7", "rows", 1 << 20, ("rows", "cols")) == (1, 1 << 20)
@@ -50,7 +51,7 @@ def test_a_case_of_gigabytes_is_too_much_before_it_is_drawn() -> None:
 
 
 def test_a_number_in_place_of_infinity_is_a_range() -> None:
-    tables = value_tables("softmax", text_of("softmax_from_minus_1e30"))
+    tables = value_tables("softmax", exhibit("softmax_from_minus_1e30"))
     assert [one for one in tables if "1e+30" in one] == ["\n\n[values]\nrange = [-1e+30, 1e+30]"]
     assert not any("e+" in one for one in value_tables("softmax", "// 1e30f\nint n = 100000; float x = 0.5f;"))
 
@@ -103,7 +104,7 @@ def test_a_finding_of_the_guess_is_broken_with_a_kept_case(
 @pytest.mark.slow(10)
 @pytest.mark.parametrize("name", ["sgemm_right", "softmax_from_minus_infinity", "scan_right", "row_sum_right"])
 def test_a_right_twin_is_guessed_whole(tmp_path: Path, name: str) -> None:
-    found = guess(tmp_path / f"{name}.cu", text_of(name), None)
+    found = guess(tmp_path / f"{name}.cu", exhibit(name), None)
     assert (found.bug, found.outside) == (None, ())
 
 
@@ -131,14 +132,14 @@ def test_a_wrong_value_is_no_bug_if_only_the_names_say_the_op(tmp_path: Path) ->
 @pytest.mark.slow(10)
 def test_a_launch_for_the_one_size_of_a_program_is_no_bug(tmp_path: Path) -> None:
     """`<<<1024, 256>>>` was right for the size of that program, and the kernel writes one number a thread."""
-    found = guess(tmp_path / "gelu.cu", text_of("gelu_launched_once"), None)
+    found = guess(tmp_path / "gelu.cu", exhibit("gelu_launched_once"), None)
     assert (found.bug, found.outside) == (None, ())
     assert found.kernel.launches[0].grid[0].names
 
 
 @pytest.mark.slow(10)
 def test_rows_of_vectors_are_judged_in_multiples_and_others_are_a_warning(tmp_path: Path) -> None:
-    found = guess(tmp_path / "gelu_float4.cu", text_of("gelu_float4"), None)
+    found = guess(tmp_path / "gelu_float4.cu", exhibit("gelu_float4"), None)
     assert found.bug is None
     assert found.kernel.axes["cols"].multiple == 4
     assert "right only for multiples of 4 in cols: for cols = " in str(found.outside[0])
@@ -147,7 +148,7 @@ def test_rows_of_vectors_are_judged_in_multiples_and_others_are_a_warning(tmp_pa
 def test_the_message_for_other_arrays_than_the_ops_has_the_difference_and_three_ways_on(tmp_path: Path) -> None:
     """`no guess of how it computes gelu is kept; write its claim` was all."""
     with pytest.raises(ClaimError) as found:
-        guess(tmp_path / "bias_gelu.cu", text_of("bias_gelu_right"), None)
+        guess(tmp_path / "bias_gelu.cu", exhibit("bias_gelu_right"), None)
     said = str(found.value)
     assert "kfuzz does not know this function: it takes 3 arrays (x, bias, y), gelu has 2 (x, y)\n" in said
     for way in ("--reference FILE.py", "kfuzz op --template > my_op.py", "--op ./my_op.py", "// /// kernel\n// op "):
@@ -234,8 +235,8 @@ def test_init_gives_a_broken_kernel_its_claim_and_keeps_the_case(
 ) -> None:
     """Its help said so, and a softmax whose maximum starts at -1e30 got a question."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "softmax.cu").write_text(text_of("softmax_from_minus_1e30"))
-    (tmp_path / "row_sum.cu").write_text(text_of("row_sum_divides_by_zero"))
+    (tmp_path / "softmax.cu").write_text(exhibit("softmax_from_minus_1e30"))
+    (tmp_path / "row_sum.cu").write_text(exhibit("row_sum_divides_by_zero"))
     done = CliRunner().invoke(main, ["init", "--yes"])
     assert done.exit_code == 1, done.output
     assert "range   = [-1e+30, 1e+30]" in (tmp_path / "softmax.cu").read_text()
