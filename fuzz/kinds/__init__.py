@@ -101,7 +101,7 @@ KINDS = read_kinds(FOLDER)
 
 
 def fails_run(severity: Severity, fail_on: Severity) -> bool:
-    """Whether a new finding of this severity fails a run that was told `--fail-on` this: nothing else decides it."""
+    """Whether a new finding of this severity fails a run with this `--fail-on`: nothing else decides it."""
     return severity == "error" or fail_on == "warning"
 
 

@@ -1,7 +1,7 @@
 """Claims for a file of one kernel: its pointers are the op's arrays in their order, its integers the sizes.
 
 The launch is read from a line with `<<<>>>` if there is one, else guessed. Knows text and ops; trials must show that
-a guess is right.
+a guess is right. Long, since arrays, sizes and launch are all guessed from the same text.
 """
 
 import re

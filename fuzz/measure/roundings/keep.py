@@ -46,7 +46,7 @@ class Proposal:
 
     `broken`: findings in spite of it, in the words of the search; empty if `trials` trials kept the claim.
     `bug`: what breaks the claim, if the claim fits and the kernel looks wrong. `limits`: what breaks it for sizes or
-    values that the claim leaves out and nobody asked it to. `message`: the first finding in a sentence.
+    values that the claim leaves out without having been asked. `message`: the first finding in a sentence.
     """
 
     kernel: Kernel

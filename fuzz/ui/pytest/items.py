@@ -1,6 +1,7 @@
 """The items that pytest runs: a kept case on one kernel, or a campaign of one kernel.
 
 Knows pytest's items and how to report our failures; imported only if there is something to run.
+Long, since both items share the kernels, the device and the limits of a run.
 """
 
 import os

@@ -260,7 +260,7 @@ def watch_programs() -> Watch:
     try:
         made = Watch()
         failing = selfcheck.failing_check(made.findings)
-    except Exception as error:
+    except Exception as error:  # the interpreter is private to Triton: another version may fail in any way
         reason = f"triton {triton.__version__} has an interpreter that kfuzz does not know"
         raise MissingError(f"{reason} ({type(error).__name__}: {error}); {wanted}") from error
     if failing:
