@@ -1,15 +1,7 @@
 // Programs of one page: stores whose bytes an mbarrier counts (st.async), copies that arrive (cp.async.mbarrier.arrive), and a
 // tensor map with replaced fields. Arguments and answers as in bulk_copies.cu. For nvcc: -std=c++17 -gencode arch=compute_90a,code=sm_90a.
-#include <cuda.h>
-#include <cuda_runtime.h>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-
 #include "named_cases.h"
 
-#define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
 #define INLINE __device__ __forceinline__
 
 constexpr int threads = 128;

@@ -1,17 +1,9 @@
 // What bulk_copies.cu and tensor_maps.cu do by cuda::ptx, as inline PTX. Arguments and answers as there. A ring of stages, with
 // one thread that copies; loads and stores of boxes, reductions, multicast and arrivals in clusters.
 // For nvcc: -std=c++17 -gencode arch=compute_90a,code=sm_90a.
-#include <cuda.h>
-#include <cuda_runtime.h>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-
 #include "named_cases.h"
 
 constexpr int threads = 64, n = 1024;
-#define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
 
 __device__ uint32_t at(const void *p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
 __device__ void init(uint64_t *barrier, int count) { asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at(barrier)), "r"(count)); }
@@ -22,15 +14,11 @@ __device__ void arrive(uint64_t *barrier, int count = 1) {
   asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(at(barrier)), "r"(count) : "memory");
 }
 __device__ void wait(uint64_t *barrier, int parity) {
-  asm volatile(
-      "{\n"
-      ".reg .pred P1;\n"
-      "LAB_WAIT:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1;\n"
-      "@P1 bra DONE;\n"
-      "bra LAB_WAIT;\n"
-      "DONE:\n"
-      "}\n" ::"r"(at(barrier)), "r"(parity) : "memory");
+  asm volatile("{\n.reg .pred P1;\nLAB_WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1;\n@P1 bra DONE;\nbra LAB_WAIT;\nDONE:\n}\n" ::"r"(at(barrier)), "r"(parity) : "memory");
+}
+__device__ void sync_cluster() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 __device__ void fence_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 __device__ void commit_and_wait_read() {
@@ -39,8 +27,7 @@ __device__ void commit_and_wait_read() {
 }
 
 // A ring of stages: the second warp copies, the first doubles what has come and stores it by bulk copies.
-template <bool wrong>
-__global__ void ring_of_stages(int *y, const int *x) {
+template <bool wrong> __global__ void ring_of_stages(int *y, const int *x) {
   constexpr int stages = 3, each = 32, tiles = n / each;
   __shared__ alignas(128) int ring[stages][each], out[each];
   __shared__ uint64_t full[stages], empty[stages];
@@ -75,8 +62,7 @@ __global__ void ring_of_stages(int *y, const int *x) {
   }
 }
 // Every block adds its part of x to the sums; the sums are its first quarter.
-template <bool wrong>
-__global__ void reductions(int *y, const int *x) {
+template <bool wrong> __global__ void reductions(int *y, const int *x) {
   __shared__ alignas(128) int tile[n / 4];
   for (int part = 0; part < 4; part++) {
     for (int i = threadIdx.x; i < n / 4; i += threads) tile[i] = 2 * x[part * n / 4 + i];  //~ error: copy-in-flight if reductions
@@ -92,8 +78,7 @@ __global__ void reductions(int *y, const int *x) {
   if (threadIdx.x == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 // Rank 0 of a cluster of two copies to both blocks; each writes its half.
-template <bool wrong>
-__global__ void multicast(int *y, const int *x) {
+template <bool wrong> __global__ void multicast(int *y, const int *x) {
   __shared__ alignas(128) int tile[n];
   __shared__ uint64_t full;
   uint32_t rank;
@@ -111,19 +96,16 @@ __global__ void multicast(int *y, const int *x) {
                  "l"(x), "r"(n * 4), "r"(at(&full)), "h"(static_cast<uint16_t>(3)) : "memory");
   if (!wrong || rank == 0) wait(&full, 0);
   for (int i = threadIdx.x; i < n / 2; i += threads) y[rank * n / 2 + i] = 2 * tile[rank * n / 2 + i];  //~ error: copy-in-flight if multicast
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  sync_cluster();
 }
 // Each block tells the other that its half has been written to the other's shared memory, by an arrival there.
-template <bool wrong>
-__global__ void arrives_in_the_other_block(int *y, const int *x) {
+template <bool wrong> __global__ void arrives_in_the_other_block(int *y, const int *x) {
   __shared__ int theirs[n / 2];
   __shared__ uint64_t full;
   uint32_t rank, there, words;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   if (threadIdx.x == 0) init(&full, threads);
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  sync_cluster();
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at(&full)), "r"(rank ^ 1));
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(words) : "r"(at(theirs)), "r"(rank ^ 1));
   for (int i = threadIdx.x; i < n / 2; i += threads)
@@ -132,12 +114,10 @@ __global__ void arrives_in_the_other_block(int *y, const int *x) {
   else asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(there) : "memory");
   wait(&full, 0);
   for (int i = threadIdx.x; i < n / 2; i += threads) y[rank * n / 2 + i] = 2 * theirs[i];  //~ error: race if arrives_in_the_other_block
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  sync_cluster();
 }
 // Boxes of 32 x 8 of a tensor of 32 x 32: one is loaded, doubled and stored; then the next.
-template <bool wrong>
-__global__ void boxes(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to) {
+template <bool wrong> __global__ void boxes(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to) {
   __shared__ alignas(128) int box[8 * 32];
   __shared__ uint64_t full;
   if (threadIdx.x == 0) {
@@ -163,57 +143,26 @@ __global__ void boxes(const __grid_constant__ CUtensorMap from, const __grid_con
   }
 }
 
-using Encode = decltype(&cuTensorMapEncodeTiled);
 CUtensorMap map_of(int *array) {
-  void *found = nullptr;
-  cudaDriverEntryPointQueryResult result;
-  CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result));
   CUtensorMap map;
   cuuint64_t size[] = {32, 32}, stride[] = {128};
   cuuint32_t box[] = {32, 8}, step[] = {1, 1};
-  CUresult error = reinterpret_cast<Encode>(found)(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, array, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                                   CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  CUresult error = find_encode()(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, array, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                 CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (error) printf("refused: %d\n", error), exit(1);
   return map;
 }
-template <bool wrong>
-void launch_boxes(int *y, const int *x) { boxes<wrong><<<1, threads>>>(map_of(const_cast<int *>(x)), map_of(y)); }
+template <bool wrong> void launch_boxes(int *y, int *x) { boxes<wrong><<<1, threads>>>(map_of(x), map_of(y)); }
 
-using Kernel = void (*)(int *, const int *);
+template <void (*kernel)(int *, const int *), int blocks> void launch(int *y, int *x) {
+  launch_clusters(blocks, threads, blocks, kernel, y, static_cast<const int *>(x));
+}
 struct Case {
   const char *name;
-  Kernel kernel[2];
-  int blocks;
+  void (*launch[2])(int *, int *);
 };
-#define CASE(name, blocks) {#name, {name<false>, name<true>}, blocks}
-const Case cases[] = {CASE(ring_of_stages, 1), CASE(reductions, 1), CASE(multicast, 2), CASE(arrives_in_the_other_block, 2), {"boxes", {nullptr, nullptr}, 1}};
-
-void run(const Case &one, bool wrong) {
-  static int x[n], y[n];
-  int *in, *out, right = 0;
-  for (int i = 0; i < n; i++) x[i] = 3 * i + 1;
-  CHECK(cudaMalloc(&in, sizeof x));
-  CHECK(cudaMalloc(&out, sizeof y));
-  CHECK(cudaMemcpy(in, x, sizeof x, cudaMemcpyHostToDevice));
-  CHECK(cudaMemset(out, 0, sizeof y));
-  cudaLaunchAttribute cluster = {};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = 2, cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = one.blocks, config.blockDim = threads;
-  config.attrs = &cluster, config.numAttrs = one.blocks == 2;
-  const int *from = in;
-  if (one.kernel[wrong]) {
-    CHECK(cudaLaunchKernelEx(&config, one.kernel[wrong], out, from));
-  } else {
-    (wrong ? launch_boxes<true> : launch_boxes<false>)(out, in);
-  }
-  CHECK(cudaDeviceSynchronize());
-  CHECK(cudaMemcpy(y, out, sizeof y, cudaMemcpyDeviceToHost));
-  for (int i = 0; i < n; i++) right += y[i] == 2 * x[i];
-  if (!wrong || right == n) printf("%s%s\n", one.name, right == n ? "" : ": wrong answer");
-  CHECK(cudaFree(in));
-  CHECK(cudaFree(out));
-}
+#define CASE(name, blocks) {#name, {launch<name<false>, blocks>, launch<name<true>, blocks>}}
+const Case cases[] = {CASE(ring_of_stages, 1), CASE(reductions, 1), CASE(multicast, 2), CASE(arrives_in_the_other_block, 2), {"boxes", {launch_boxes<false>, launch_boxes<true>}}};
+void run(const Case &one, bool wrong) { report(one.name, wrong, doubles(n, one.launch[wrong])); }
 
 int main(int argc, char **argv) { run_named(argc, argv, cases, run); }

@@ -1,15 +1,6 @@
 // Programs of one page whose blocks take the work of blocks that have not begun (clusterlaunchcontrol). Arguments and answers as in
 // bulk_copies.cu. For nvcc: -arch=sm_100a -std=c++17.
-#include <cuda_runtime.h>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
-
 #include "named_cases.h"
-
-#define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
 
 constexpr int threads = 64, tiles_x = 6, tiles_y = 4;
 enum Bug { none, no_look, no_wait };
@@ -29,6 +20,7 @@ __device__ void sync_cluster() {
 }
 __device__ void count(int *y, uint32_t block_x, uint32_t block_y) { atomicAdd(&y[(block_y * tiles_x + block_x) * threads + threadIdx.x], 1); }
 
+#define ASK asm volatile("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%0], [%1];" ::"r"(at(&answer)), "r"(at(&ready)) : "memory")
 template <Bug bug>
 __global__ void take_blocks(int *y) {
   __shared__ alignas(16) uint4 answer;
@@ -38,10 +30,8 @@ __global__ void take_blocks(int *y) {
   uint32_t x = blockIdx.x, row = blockIdx.y, is_taken = 1;
   for (int phase = 0; is_taken; phase ^= 1) {
     if (threadIdx.x == 0) {
-      if (bug == no_look)
-        asm volatile("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%0], [%1];" ::"r"(at(&answer)), "r"(at(&ready)) : "memory");  //~ error: launch-control if asked_after_refusal
-      else
-        asm volatile("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%0], [%1];" ::"r"(at(&answer)), "r"(at(&ready)) : "memory");
+      if (bug == no_look) ASK;  //~ error: launch-control if asked_after_refusal
+      else ASK;
       expect(&ready);
     }
     count(y, x, row);
@@ -88,21 +78,13 @@ template <int blocks> __global__ void __cluster_dims__(blocks, 1, 1) take_cluste
 
 template <class Launch>
 bool counts_each_once(Launch launch) {
-  std::vector<int> got(tiles_x * tiles_y * threads);
-  int *y;
-  CHECK(cudaMalloc(&y, got.size() * sizeof *y));
-  CHECK(cudaMemset(y, 0, got.size() * sizeof *y));
-  launch(y);
-  CHECK(cudaMemcpy(got.data(), y, got.size() * sizeof *y, cudaMemcpyDeviceToHost));
-  CHECK(cudaFree(y));
-  for (int one : got)
-    if (one != 1) return false;
-  return true;
+  OnDevice<int> y{std::vector<int>(tiles_x * tiles_y * threads)};
+  launch(y.there);
+  return y.fetch() == std::vector<int>(y.count, 1);
 }
 template <Bug bug>
 bool blocks(bool wrong) {
-  if (wrong) return counts_each_once([](int *y) { take_blocks<bug><<<dim3(tiles_x, tiles_y), threads>>>(y); });
-  return counts_each_once([](int *y) { take_blocks<none><<<dim3(tiles_x, tiles_y), threads>>>(y); });
+  return counts_each_once([&](int *y) { (wrong ? take_blocks<bug> : take_blocks<none>)<<<dim3(tiles_x, tiles_y), threads>>>(y); });
 }
 bool clusters(bool) {
   return counts_each_once([](int *y) { take_clusters<2><<<dim3(tiles_x, tiles_y), threads>>>(y); });

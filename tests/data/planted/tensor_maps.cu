@@ -1,20 +1,12 @@
 // Programs of one page that copy boxes of tensors (TMA). Arguments and answers as in bulk_copies.cu. Right cases cover ranks 1
 // to 5, all swizzles, fills, element strides and reductions. For nvcc: -std=c++17 -gencode arch=compute_90a,code=sm_90a.
-#include <cuda.h>
-#include <cuda_runtime.h>
 #include <cuda/barrier>
 #include <cuda/ptx>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
 
 #include "named_cases.h"
 
 namespace ptx = cuda::ptx;
 constexpr int threads = 64;
-#define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
 
 __device__ void begin(uint64_t *full) {
   if (threadIdx.x == 0) {
@@ -26,9 +18,13 @@ __device__ void begin(uint64_t *full) {
 __device__ void expect(uint64_t *full, uint32_t bytes) {
   ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full, bytes);
 }
+__device__ void take(uint64_t *full, uint32_t bytes, const int *box, int *made) {
+  while (!ptx::mbarrier_try_wait_parity(full, 0)) {}
+  for (int i = threadIdx.x; i < bytes / 4; i += threads) made[i] = box[i];
+}
 
 // The box at a corner, as it lies in shared memory, goes to `made`.
-template <int axes>
+template <int axes, bool by_strides = false>
 __global__ void load_box(const __grid_constant__ CUtensorMap map, int4 corner, int last, uint32_t bytes, int *made) {
   extern __shared__ __align__(1024) int box[];
   __shared__ uint64_t full;
@@ -38,23 +34,10 @@ __global__ void load_box(const __grid_constant__ CUtensorMap map, int4 corner, i
     int32_t at[axes];
     for (int i = 0; i < axes; i++) at[i] = every[i];
     expect(&full, bytes);
-    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, &map, at, &full);  //~ error: out-of-bounds if box_wider_than_array
+    if (by_strides) ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, &map, at, &full);  //~ error: out-of-bounds if map_from_strides_of_another
+    else ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, &map, at, &full);  //~ error: out-of-bounds if box_wider_than_array
   }
-  while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
-  for (int i = threadIdx.x; i < bytes / 4; i += threads) made[i] = box[i];
-}
-// The same for a map that is made of another array's strides.
-__global__ void load_by_strides(const __grid_constant__ CUtensorMap map, uint32_t bytes, int *made) {
-  extern __shared__ __align__(1024) int box[];
-  __shared__ uint64_t full;
-  begin(&full);
-  if (threadIdx.x == 0) {
-    const int32_t at[2] = {0, 0};
-    expect(&full, bytes);
-    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, &map, at, &full);  //~ error: out-of-bounds if map_from_strides_of_another
-  }
-  while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
-  for (int i = threadIdx.x; i < bytes / 4; i += threads) made[i] = box[i];
+  take(&full, bytes, box, made);
 }
 // A map that is no constant of the grid.
 __global__ void load_by_own_copy(const CUtensorMap map, uint32_t bytes, int *made) {
@@ -66,8 +49,7 @@ __global__ void load_by_own_copy(const CUtensorMap map, uint32_t bytes, int *mad
     expect(&full, bytes);
     ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, &map, at, &full);  //~ error: tensor-map if map_is_no_grid_constant
   }
-  while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
-  for (int i = threadIdx.x; i < bytes / 4; i += threads) made[i] = box[i];
+  take(&full, bytes, box, made);
 }
 // Numbers from 1000 on, as they lie in shared memory, go to the box; or are added to it.
 template <bool adds>
@@ -98,16 +80,7 @@ __global__ void map_written_by_the_kernel(const __grid_constant__ CUtensorMap ma
     expect(&full, bytes);
     ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box, there, at, &full);  //~ error: missing-proxy-fence if tensormap_replaced_without_fence
   }
-  while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
-  for (int i = threadIdx.x; i < bytes / 4; i += threads) made[i] = box[i];
-}
-
-using Encode = decltype(&cuTensorMapEncodeTiled);
-Encode find_encode() {
-  void *found = nullptr;
-  cudaDriverEntryPointQueryResult result;
-  CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result));
-  return reinterpret_cast<Encode>(found);
+  take(&full, bytes, box, made);
 }
 
 // An array of ints, its sizes from the innermost axis on, and a box of it.
@@ -142,23 +115,19 @@ size_t in_box(const Shape &s) {
   for (size_t i = 0; i < s.box.size(); i++) count *= (s.box[i] + s.step[i] - 1) / s.step[i];
   return count;
 }
+std::vector<int> numbers_from_1(size_t count) {
+  std::vector<int> made(count);
+  for (size_t i = 0; i < count; i++) made[i] = static_cast<int>(i) + 1;
+  return made;
+}
 struct Arrays {
-  int *array, *made;
   std::vector<int> content, got;
+  OnDevice<int> array, made;
   CUtensorMap map;
-  explicit Arrays(const Shape &s, size_t of = 0) : content(of ? of : count_of(s)), got(in_box(s)) {
-    for (size_t i = 0; i < content.size(); i++) content[i] = static_cast<int>(i) + 1;
-    CHECK(cudaMalloc(&array, content.size() * 4));
-    CHECK(cudaMalloc(&made, got.size() * 4));
-    CHECK(cudaMemcpy(array, content.data(), content.size() * 4, cudaMemcpyHostToDevice));
-    if (CUresult error = encode(&map, array, s)) printf("refused: %d\n", error), exit(1);
+  explicit Arrays(const Shape &s, size_t of = 0) : content(numbers_from_1(of ? of : count_of(s))), got(in_box(s)), array(content), made(got) {
+    if (CUresult error = encode(&map, array.there, s)) printf("refused: %d\n", error), exit(1);
   }
-  ~Arrays() { CHECK(cudaFree(array)); CHECK(cudaFree(made)); }
-  void fetch() {
-    CHECK(cudaDeviceSynchronize());
-    CHECK(cudaMemcpy(got.data(), made, got.size() * 4, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(content.data(), array, content.size() * 4, cudaMemcpyDeviceToHost));
-  }
+  void fetch() { got = made.fetch(), content = array.fetch(); }
 };
 
 // What the guide's tables say: 16 bytes change places within a span, by the number of the row of 128 bytes.
@@ -186,12 +155,17 @@ bool is_right(const Shape &s, const Arrays &a, const int *corner, int outside) {
   }
   return true;
 }
+bool is_right_at_0(const Shape &s, Arrays &a) {
+  a.fetch();
+  const int corner[5] = {};
+  return is_right(s, a, corner, 0);
+}
 template <int axes>
 bool loads(const Shape &s, std::vector<int> corner) {
   Arrays a(s);
   corner.resize(5);
   auto bytes = static_cast<uint32_t>(a.got.size() * 4);
-  load_box<axes><<<1, threads, bytes>>>(a.map, int4{corner[0], corner[1], corner[2], corner[3]}, corner[4], bytes, a.made);
+  load_box<axes><<<1, threads, bytes>>>(a.map, int4{corner[0], corner[1], corner[2], corner[3]}, corner[4], bytes, a.made.there);
   a.fetch();
   return is_right(s, a, corner.data(), 0);
 }
@@ -240,45 +214,34 @@ bool added_below_0(bool wrong) { return stores<true>(8, wrong ? -2 : 0); }
 bool box_wider_than_array(bool wrong) {
   Shape s = {{64, 32}, {16, 32}, {1, 1}};
   Arrays a(s, wrong ? 64 * 30 : 0);
-  load_box<2><<<1, threads, 2048>>>(a.map, int4{0, 0, 0, 0}, 0, 2048, a.made);
-  a.fetch();
-  const int corner[5] = {};
-  return !wrong && is_right(s, a, corner, 0);
+  load_box<2><<<1, threads, 2048>>>(a.map, int4{0, 0, 0, 0}, 0, 2048, a.made.there);
+  return is_right_at_0(s, a) && !wrong;
 }
 bool map_from_strides_of_another(bool wrong) {
   Shape s = {{64, 32}, {16, 32}, {1, 1}};
   if (wrong) s.stride_bytes = {512};  // of an array of twice as many columns
   Arrays a(s);
-  load_by_strides<<<1, threads, 2048>>>(a.map, 2048, a.made);
-  a.fetch();
-  const int corner[5] = {};
-  return !wrong && is_right(s, a, corner, 0);
+  load_box<2, true><<<1, threads, 2048>>>(a.map, int4{0, 0, 0, 0}, 0, 2048, a.made.there);
+  return is_right_at_0(s, a) && !wrong;
 }
 bool map_is_no_grid_constant(bool wrong) {
   Shape s = {{64, 32}, {16, 32}, {1, 1}};
   Arrays a(s);
-  if (wrong) load_by_own_copy<<<1, threads, 2048>>>(a.map, 2048, a.made);
-  else load_box<2><<<1, threads, 2048>>>(a.map, int4{0, 0, 0, 0}, 0, 2048, a.made);
-  a.fetch();
-  const int corner[5] = {};
-  return is_right(s, a, corner, 0);
+  if (wrong) load_by_own_copy<<<1, threads, 2048>>>(a.map, 2048, a.made.there);
+  else load_box<2><<<1, threads, 2048>>>(a.map, int4{0, 0, 0, 0}, 0, 2048, a.made.there);
+  return is_right_at_0(s, a);
 }
 bool tensormap_replaced_without_fence(bool wrong) {
   Shape s = {{64, 32}, {16, 8}, {1, 1}};
   Arrays a(s);
-  CUtensorMap *there;
-  CHECK(cudaMalloc(&there, sizeof *there));
-  if (wrong) map_written_by_the_kernel<false><<<1, threads, 512>>>(a.map, there, 512, a.made);
-  else map_written_by_the_kernel<true><<<1, threads, 512>>>(a.map, there, 512, a.made);
-  a.fetch();
-  CHECK(cudaFree(there));
-  const int corner[5] = {};
-  return !wrong && is_right(s, a, corner, 0);
+  OnDevice<CUtensorMap> there{std::vector<CUtensorMap>(1)};
+  (wrong ? map_written_by_the_kernel<false> : map_written_by_the_kernel<true>)<<<1, threads, 512>>>(a.map, there.there, 512, a.made.there);
+  return is_right_at_0(s, a) && !wrong;
 }
 bool swizzle_64_read_as_128(bool wrong) {
   Shape s = {{72, 40}, {16, 32}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_64B};
   Arrays a(s);
-  load_box<2><<<1, threads, 2048>>>(a.map, int4{8, 4, 0, 0}, 0, 2048, a.made);
+  load_box<2><<<1, threads, 2048>>>(a.map, int4{8, 4, 0, 0}, 0, 2048, a.made.there);
   a.fetch();
   const int corner[5] = {8, 4};
   if (wrong) s.swizzle = CU_TENSOR_MAP_SWIZZLE_128B;

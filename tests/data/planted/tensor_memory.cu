@@ -1,16 +1,7 @@
 // Programs of one page on tensor memory (tcgen05). Arguments and answers as in bulk_copies.cu. The host lays both factors out as
 // descriptors name them; right cases cover kinds of products, swizzles, both orders, factors and scales in tensor memory, pairs of
 // blocks, and every shape of transfers. For nvcc: -arch=sm_100a -std=c++17.
-#include <cuda_runtime.h>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
-
 #include "named_cases.h"
-
-#define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
 
 constexpr int threads = 128, columns = 32, steps = 2, most_lanes = 128;
 enum Kind { f16, bf16, tf32, e4m3, e5m2, e2m3, e3m2, e2m1, s8, mx_e4m3, mxf4, nvf4 };

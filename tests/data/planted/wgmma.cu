@@ -1,20 +1,12 @@
 // Programs of one page that multiply by warpgroups (wgmma). Arguments and answers as in bulk_copies.cu. Right cases cover types,
 // swizzles, both orders of both factors, factors in registers, signs and sums that are not added to: boxes of tensors bring the
 // factors, small integers, and the host multiplies too. For nvcc: -std=c++17 -gencode arch=compute_90a,code=sm_90a.
-#include <cuda.h>
-#include <cuda_runtime.h>
 #include <cuda/barrier>
 #include <cuda/ptx>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
 
 #include "named_cases.h"
 
 namespace ptx = cuda::ptx;
-#define CHECK(call) if (cudaError_t error = (call); error != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); exit(1); }
 
 constexpr int rows = 64, columns = 16, depth_bytes = 128, threads = 128;
 enum Kind { f16, bf16, tf32, e4m3, s8, f16_sums };
@@ -128,17 +120,13 @@ __global__ void product(const __grid_constant__ CUtensorMap a_map, const __grid_
   }
 }
 
-using Encode = decltype(&cuTensorMapEncodeTiled);
 CUtensorMap map_of(unsigned char *array, const Factor &f, int line_bytes) {
-  void *found = nullptr;
-  cudaDriverEntryPointQueryResult result;
-  CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result));
   CUtensorMap map;
   cuuint64_t size[2] = {static_cast<cuuint64_t>(line_bytes), static_cast<cuuint64_t>(f.lines)}, stride[2] = {size[0], size[0] * size[1]};
   cuuint32_t box[2] = {static_cast<cuuint32_t>(f.span), static_cast<cuuint32_t>(f.lines)}, step[2] = {1, 1};
   CUtensorMapSwizzle swizzle = f.span == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : f.span == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : f.span == 32 ? CU_TENSOR_MAP_SWIZZLE_32B : CU_TENSOR_MAP_SWIZZLE_NONE;
-  if (reinterpret_cast<Encode>(found)(&map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, array, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-                                      CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) printf("refused\n"), exit(1);
+  if (find_encode()(&map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, array, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                    CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) printf("refused\n"), exit(1);
   return map;
 }
 
