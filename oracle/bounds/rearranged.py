@@ -4,12 +4,14 @@ Knows the loosest bound and the op; no claim that names a form asks.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.bounds.by_slopes import bound_by_slopes
 from kfuzz.oracle.numbers.elements import F32, F64, OF_DTYPE, Element, Reals, values
+from kfuzz.oracle.numbers.enclosure import Doubles, Mask
 from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.op.names import names_of
 from kfuzz.oracle.op.op import NamedReals, Op
@@ -30,22 +32,47 @@ def names_a_way(op: Op, claim: Accuracy) -> bool:
     return is_exact or has_form or is_ordered or bool(claim.rounds)
 
 
+@dataclass(frozen=True)
+class Loosened:
+    """What any rearrangement may give: from `lo` to `hi`; and shares along an axis, whose sum is so near to one."""
+
+    lo: Reals
+    hi: Reals
+    shares: tuple[int, Reals] | None = None
+
+    def allows(self, got: Doubles) -> Mask:
+        """Which elements some rearrangement may give. If shares do not make up one, none of them."""
+        inside = (got >= self.lo) & (got <= self.hi)
+        if self.shares is not None:
+            axis, missing = self.shares
+            inside &= np.abs(np.sum(got, axis=axis, keepdims=True) - 1) <= missing
+        return np.asarray(inside)
+
+    def united(self, other: "Loosened") -> "Loosened":
+        """What either allows."""
+        shares = None
+        if self.shares is not None and other.shares is not None and self.shares[0] == other.shares[0]:
+            shares = self.shares[0], np.maximum(self.shares[1], other.shares[1])
+        return Loosened(np.minimum(self.lo, other.lo), np.maximum(self.hi, other.hi), shares)
+
+
 def loosest_ends(
     op: Op, inputs: NamedReals, claim: Accuracy, scalars: Mapping[str, float | str], stored: Mapping[str, Element]
-) -> dict[str, tuple[Reals, Reals]] | None:
-    """The least and the greatest answer of any rearrangement, for each output; None if no such bound is known."""
+) -> dict[str, Loosened] | None:
+    """What any rearrangement may give, for each output; None if no such bound is known."""
     given = [OF_DTYPE.get(a.dtype, F32) for n, a in inputs.items() if op.inputs[n].is_float]
     if F64 in given or {claim.accumulate, *claim.accumulators.values()} - {*SINGLE_SUMS}:
         return None
     sizes = op.sizes_of(inputs, scalars)
     numbers = {n: values(a) if op.inputs[n].is_float else a for n, a in inputs.items()}
-    ends: dict[str, tuple[Reals, Reals]] = {}
+    ends: dict[str, Loosened] = {}
     for form in op.forms_of(claim.form):
         N = Loosest(claim, sizes, F32, form, Places(sizes))
         try:
             with np.errstate(all="ignore"):
                 made = op.run(N, numbers, sizes, op.scalars_of(sizes, scalars), op.derived_scalars(scalars))
                 own = {name: N.ends(value, stored.get(name, F32)) for name, value in made.items()}
+                shares = {name: N.missing(value, stored.get(name, F32)) for name, value in made.items()}
         except OracleError:  # the formula uses a word that has no such bound
             return None
         deep = None
@@ -57,6 +84,6 @@ def loosest_ends(
                 least, most = (stored.get(name, F32).round(end) for end in (deep[name].lo, deep[name].hi))
                 own[name] = np.maximum(lo, least), np.minimum(hi, most)
             low, high = (shape_output(end, op.outputs[name], sizes) for end in own[name])
-            before = ends.get(name, (low, high))
-            ends[name] = np.minimum(low, before[0]), np.maximum(high, before[1])
+            found = Loosened(low, high, shares[name] if low.ndim == made[name].x.ndim else None)
+            ends[name] = ends[name].united(found) if name in ends else found
     return ends

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.bounds.question import enclose
-from kfuzz.oracle.bounds.rearranged import loosest_ends, names_a_way
+from kfuzz.oracle.bounds.rearranged import Loosened, loosest_ends, names_a_way
 from kfuzz.oracle.diagnosis.formulas import diagnose
 from kfuzz.oracle.diagnosis.pattern import extent, pattern
 from kfuzz.oracle.judging.figures import count_unjudged_rows, error_in_ulps, most_ulps
@@ -204,11 +204,11 @@ class ComparedOutput:
 
 
 def _look(
-    answer: Floats, enclosure: Enclosure, loosest: tuple[Doubles, Doubles] | None = None, is_held: bool = True
+    answer: Floats, enclosure: Enclosure, loosest: Loosened | None = None, is_held: bool = True
 ) -> ComparedOutput:
     """Compare one output with its enclosure.
 
-    `loosest`: the least and the greatest answer of any rearrangement, if they are known. `is_held`: whether the claim
+    `loosest`: what any rearrangement may give, if it is known. `is_held`: whether the claim
     names a form, so that other ways are not what it claims.
     """
     got = _numbers(answer, enclosure)
@@ -216,7 +216,7 @@ def _look(
     status: Status = "broken"
     beyond = np.zeros_like(comparison.broken)
     if loosest is not None and not enclosure.bits:
-        is_inside = (got >= loosest[0]) & (got <= loosest[1]) & np.isfinite(enclosure.want)
+        is_inside = loosest.allows(got) & np.isfinite(enclosure.want)
         beyond = comparison.broken & ~is_inside
         if any_of(beyond) and not is_held:  # the other elements are not what it is accused of
             comparison = replace(comparison, broken=beyond, doubtful=np.zeros_like(beyond))

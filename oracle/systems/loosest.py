@@ -6,7 +6,7 @@ sum of the terms' sizes, each factor taken as 1 at least, since any of their pro
 other factors enlarge the loss. A computed value lies within
 E + (e^(K u) - 1) (A + E) of v: docs/numerics.md#the-loosest-bound. A function and a divisor are barriers, for no
 algorithm distributes over them; nor does one over a maximum, where the terms are counted again. A word that this system
-does not have gives no bound.
+does not have gives no bound. Long, since it has one bound for each word of formulas.
 """
 
 import math
@@ -23,6 +23,7 @@ from kfuzz.oracle.numbers.masks import any_of
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
 from kfuzz.oracle.systems.exact import ScatterKind, scatter_places
+from kfuzz.oracle.systems.exponents import COMMON, Exponents, SumOfExponentials
 from kfuzz.oracle.systems.loops import LoopWords
 from kfuzz.oracle.systems.moves import MoveWords
 from kfuzz.oracle.systems.room import ROUNDINGS_256
@@ -31,6 +32,7 @@ from kfuzz.oracle.systems.value import Axes, Operand, Quantity, System, WordsFor
 INF = np.inf
 OWN_SIZE = {"tanh": 1.0, "erf": 1.0, "erfc": 2.0, "expm1": 1.0, "log1p": 1.0, "cos": 1.0}
 """A term that some algorithm for the function has and whose size its error follows: tanh is 1 - 2 / (e^2x + 1)."""
+LOGARITHMS = {"log": 1.0, "log2": 1 / math.log(2), "log10": 1 / math.log(10)}
 RESCALE = 2
 """The roundings of one rescale besides those of its exp: the argument and the product."""
 MEANS = 3.25
@@ -116,7 +118,11 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         return self.value(v + w, A + B, np.maximum(K, L) + 1, E + F, G + H)
 
     def sub(self, a: Quantity, b: Quantity) -> Quantity:
-        return self.add(a, self.neg(b))
+        made = self.add(a, self.neg(b))
+        if b.how[:1] == ("shift",):  # a difference below all numbers is as good as one: its exp is 0
+            parts = a.parts[1] + b.parts[1], np.maximum(a.parts[2], b.parts[2]) + 1, a.parts[3] + b.parts[3]
+            made.how = ("below a shift", self.radius(self._made(made.x, *parts, made.parts[4])))
+        return made
 
     def neg(self, a: Quantity) -> Quantity:
         return self._made(-a.x, *a.parts[1:])
@@ -134,7 +140,33 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         rest = size - R
         off = np.where(rest > 0, R / np.where(rest > 0, rest, 1.0) / size, INF)
         inverse = self.value(1 / b.x, 1 / size, DIVIDE_ROUNDINGS[self.claim.divide], off)
-        return self.mul(a, inverse)
+        made = self.mul(a, inverse)
+        shared = b.how[2] if b.how[:1] == ("exps",) else None
+        return made if shared is None or shared.terms is not a else self._shares(made, shared)
+
+    def _shares(self, made: Quantity, total: SumOfExponentials) -> Quantity:
+        """The shares of a sum's own terms in it: however far off the terms are, they make up one."""
+        ends, axis = total.shares(), total.axis
+        if ends is None or not isinstance(axis, int):
+            return made
+        rounded = np.expm1((DIVIDE_ROUNDINGS[self.claim.divide] + 1) * self.u)
+        lost = self.tiny + self.claim.eta0
+        reach = np.maximum(ends[1] * (1 + rounded) - made.x, made.x - ends[0] * (1 - rounded)) + lost
+        is_nearer = total.is_far_off & (reach < self.radius(made)) & ~np.isnan(made.x)
+        parts = (np.abs(made.x), 1.0, reach, one_factor(made.x, reach))
+        nearer = self.value(
+            made.x, *(np.where(is_nearer, new, old) for new, old in zip(parts, made.parts[1:], strict=True))
+        )
+        missed = np.expm1(total.rounded + COMMON + rounded) + made.shape[axis] * (lost + self.tiny)
+        nearer.how = ("shares", axis, np.where(total.is_far_off, missed, INF))
+        return nearer
+
+    def missing(self, a: Quantity, form: Element) -> tuple[int, Reals] | None:
+        """An axis along which answers are shares, and how far the sum of those that are stored may be from one."""
+        if a.how[:1] != ("shares",):
+            return None
+        axis, missed = a.how[1:]
+        return axis, missed + (1 + missed) * form.u + a.shape[axis] * form.tiny
 
     # -- functions
 
@@ -147,6 +179,9 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         else:
             least = np.maximum(a.x - R, a.how[1]) if a.how[:1] == ("exps",) else a.x - R
             low, high = (row.doubles(np.maximum(end, row.start)) for end in (least, a.x + R))
+            if a.how[:1] == ("exps",) and name in LOGARITHMS:
+                least, most = (LOGARITHMS[name] * end for end in a.how[2].logarithms)
+                low, high = np.fmax(low, least), np.fmin(high, most)
             off = np.maximum(np.abs(low - v), np.abs(high - v))
         off = np.where(np.isnan(off) & ~np.isnan(v), INF, off)
         if row.course == "step":
@@ -162,7 +197,9 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         model = self.claim.exp
         size = np.minimum(a.parts[1], FAR)
         made = self.value(v, np.abs(v), model.a0 + (2 + model.kappa) * size, off + self.claim.eta0)
-        made.how = ("exp", self._least(np.exp(a.x - self.radius(a)), made))
+        R = a.how[1] if a.how[:1] == ("below a shift",) else self.radius(a)
+        own = self.u * (model.a0 + (2 + model.kappa) * a.parts[1])
+        made.how = ("exp", self._least(np.exp(a.x - R), made), Exponents(a.x, R + own))
         return made
 
     def _least(self, low: Reals, a: Quantity) -> Reals:
@@ -213,7 +250,9 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         """It cancels, whatever a kernel takes for it: its error is none, and its size is what exponents are made of."""
         x = np.broadcast_to(a.x, a.shape)
         largest = np.max(np.abs(x), axis=axis, keepdims=True, initial=0.0, where=np.isfinite(x))
-        return self.value(self.max(a, axis).x, largest, 0.0)
+        made = self.value(self.max(a, axis).x, largest, 0.0)
+        made.how = ("shift",)
+        return made
 
     def maximum(self, a: Operand, b: Operand) -> Quantity:
         first, second = self.number(a), self.number(b)
@@ -262,7 +301,9 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         v, A, E, G = (np.sum(part, axis=axis, keepdims=True) for part in (v, A, E, G))
         made = self.value(v, A, count, E, G)
         if a.how[:1] == ("exp",):  # it is positive, however far the exponents may be off
-            made.how = ("exps", self._least(np.sum(np.broadcast_to(a.how[1], a.shape), axis=axis, keepdims=True), made))
+            least = self._least(np.sum(np.broadcast_to(a.how[1], a.shape), axis=axis, keepdims=True), made)
+            rounded = float((terms + self._rescales(a, terms)) * self.u)
+            made.how = ("exps", least, SumOfExponentials(a, axis, rounded))
         return made
 
     def _rescales(self, a: Quantity, terms: int) -> float:
@@ -330,7 +371,15 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         return mean, self.div(squares, self.derived_number(float(terms - correction)))
 
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
-        return self.div(self.matmul(e, v), self.sum(e))
+        """A mean of v; one of shares, if the exponentials that are averaged may be far off."""
+        total = self.sum(e)
+        made = self.div(self.matmul(e, v), total)
+        shares = self.div(e, total)
+        if shares.how[:1] != ("shares",):
+            return made
+        other = self.matmul(shares, v)
+        is_nearer = self.radius(other) < self.radius(made)
+        return self._made(*(np.where(is_nearer, new, old) for new, old in zip(other.parts, made.parts, strict=True)))
 
     def places(self, a: Quantity, names: Reals | None = None) -> Quantity:
         """From the least to the greatest name of a place whose value may be the greatest; any name beside a NaN."""

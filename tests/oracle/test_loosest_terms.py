@@ -123,7 +123,7 @@ def test_the_bound_of_a_form_lies_in_the_loosest_one(name: str) -> None:
     tight = enclose(op, given, one.claim, Special(), {}, {"y": F64})["y"]
     found = loosest_ends(op, given, one.claim, {}, {"y": F64})
     assert found is not None
-    lo, hi = found["y"]
+    lo, hi = found["y"].lo, found["y"].hi
     assert np.all((lo <= tight.lo) & (hi >= tight.hi) | (tight.lo == tight.hi))
     assert np.any(tight.lo < tight.hi)
 
@@ -258,7 +258,7 @@ def test_another_algorithms_answer_lies_in_the_loosest_bound(name: str) -> None:
     tight = enclose(op, given, one.claim, Special(), {}, {"y": F32})["y"]
     found = loosest_ends(op, given, one.claim, {}, {"y": F32})
     assert found is not None
-    lo, hi = found["y"]
+    lo, hi = found["y"].lo, found["y"].hi
     assert got.dtype == F
     assert got.shape == tight.lo.shape
     assert np.any((got < tight.lo) | (got > tight.hi)) != one.in_forms

@@ -1,0 +1,140 @@
+"""Of exponents at any magnitude, a right algorithm is not broken, and what no algorithm gives is."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kfuzz.oracle import judge
+from kfuzz.oracle.systems.exponents import log_sum_of_others
+
+F = np.float32
+Array = Any
+LOG2E = F(1.4426950408889634)
+MAGNITUDES = [1.0, 1e3, 1e5, 1e7, 1e9, 1e12, 1e18, 1e25, 1e33, 3e38]
+OUTPUTS = {"attention": "o", "cross_entropy": "loss"}
+
+
+def exact_softmax(x: Array) -> Array:
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def exact_sum(x: Array) -> Array:
+    top = x.max(-1, keepdims=True)
+    return (top + np.log(np.exp(x - top).sum(-1, keepdims=True)))[..., 0]
+
+
+def exact_loss(x: Array, labels: Array) -> Array:
+    top = x.max(-1, keepdims=True)
+    of_label = np.take_along_axis(x, labels[:, None], -1)
+    return (np.log(np.exp(x - top).sum(-1, keepdims=True)) + (top - of_label))[..., 0]
+
+
+EXACT: dict[str, Callable[..., Array]] = {
+    "softmax": exact_softmax,
+    "log_softmax": lambda x: x - exact_sum(x)[..., None],
+    "logsumexp": exact_sum,
+    "cross_entropy": exact_loss,
+}
+
+
+def inputs_of(op: str, magnitude: float, seed: int) -> dict[str, Array]:
+    rng = np.random.default_rng(seed)
+    given = {"x": (rng.uniform(-1, 1, (2, 6)) * magnitude).astype(F)}
+    return given | ({"labels": rng.integers(0, 6, 2).astype(np.int32)} if op == "cross_entropy" else {})
+
+
+def verdict_on(op: str, given: dict[str, Array], got: Array) -> str:
+    return judge(op, given, {OUTPUTS.get(op, "y"): got.astype(F)}).status
+
+
+@pytest.mark.parametrize("op", EXACT)
+def test_at_every_magnitude_a_lie_is_broken_and_the_right_answer_is_kept(op: str) -> None:
+    """`[1e7, -1e7] -> [0, 0]` was only suspect."""
+    lies = 0
+    for magnitude in MAGNITUDES:
+        for seed in range(3):
+            given = inputs_of(op, magnitude, seed)
+            with np.errstate(over="ignore"):
+                right = EXACT[op](**{n: a.astype(np.float64) if a.dtype == F else a for n, a in given.items()}).astype(
+                    F
+                )
+            if not np.isfinite(right).all():  # a log of a softmax below all numbers
+                continue
+            assert verdict_on(op, given, right) == "kept"
+            made = [0 * right, 0 * right + F(np.nan), right * F(1.02), np.roll(right, 1, -1)]
+            made += [given["x"]] if right.shape == given["x"].shape else []
+            for lie in made:
+                if not np.array_equal(lie, right):
+                    assert verdict_on(op, given, lie) == "broken", (magnitude, seed, lie)
+                    lies += 1
+    assert lies > 90
+
+
+@pytest.mark.parametrize("magnitude", [1e7, 1e20, 3e38])
+def test_a_row_of_equal_numbers_has_shares_that_make_up_one(magnitude: float) -> None:
+    """Alone each of them may be anything from 0 to 1 if an exponent may be off by thousands."""
+    given = {"x": np.full((1, 2), magnitude, F)}
+    assert verdict_on("softmax", given, np.array([[0.5, 0.5]])) == "kept"
+    for lie in ([0, 0], [0.51, 0.51], [1, 1]):
+        assert verdict_on("softmax", given, np.array([lie])) == "broken"
+
+
+def fused(x: Array, m: Array) -> Array:
+    """2^(x log2 e - m log2 e), the first product not rounded."""
+    return np.exp2((x.astype(np.float64) * LOG2E - (m * LOG2E)).astype(F))
+
+
+def unfused(x: Array, m: Array) -> Array:
+    return np.exp2(x * LOG2E - m * LOG2E)
+
+
+def by_rows(x: Array, e: Callable[[Array, Array], Array]) -> Array:
+    made = e(x, x.max(-1, keepdims=True))
+    return made / made.sum(-1, keepdims=True, dtype=F)
+
+
+def online(x: Array, e: Callable[[Array, Array], Array]) -> Array:
+    top, total = x[..., 0].copy(), np.ones(x.shape[:-1], F)
+    for k in range(1, x.shape[-1]):
+        new = np.maximum(top, x[..., k])
+        total, top = total * e(top, new) + e(x[..., k], new), new
+    return e(x, top[..., None]) / total[..., None]
+
+
+def by_logarithm(x: Array) -> Array:
+    top = x.max(-1, keepdims=True)
+    return np.exp(x - (top + np.log(np.exp(x - top).sum(-1, keepdims=True, dtype=F))))
+
+
+ALGORITHMS: dict[str, tuple[float, Callable[[Array], Array]]] = {
+    "a product that is not rounded": (1e8, lambda x: by_rows(x, fused)),
+    "two products": (1e8, lambda x: by_rows(x, unfused)),
+    "rescaled, two products": (1e8, lambda x: online(x, unfused)),
+    "rescaled, a product that is not rounded": (1e5, lambda x: online(x, fused)),
+    "by the logarithm of the sum": (1e5, by_logarithm),
+}
+"""Algorithms that fold log2 e, or subtract a logarithm, and the greatest exponents of which they keep a digit."""
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_an_algorithm_that_folds_is_not_broken_as_long_as_it_keeps_a_digit(name: str) -> None:
+    most, algorithm = ALGORITHMS[name]
+    rng = np.random.default_rng(7)
+    seen = set()
+    for magnitude in [one for one in (10, 1e3, 1e4, 3e4, 1e5, 1e6, 1e7, 1e8) if one <= most]:
+        for cols in (2, 5, 9):
+            wide = rng.uniform(-1, 1, (3, cols)) * magnitude
+            near = magnitude * (1 + rng.integers(0, 6, (3, cols)) * 2.0**-23)
+            for x in (wide, near, magnitude + 4 * rng.standard_normal((3, cols))):
+                seen.add(verdict_on("softmax", {"x": x.astype(F)}, algorithm(x.astype(F))))
+    assert seen == {"kept", "suspect"}
+
+
+def test_the_logarithm_of_a_sum_without_one_term() -> None:
+    x = np.array([[0.0, 1.0, 700.0, -np.inf]])
+    want = [[np.log(np.exp(1.0) + np.exp(700.0)), 700.0, np.log(1 + np.exp(1.0)), 700.0]]
+    assert np.allclose(log_sum_of_others(x, -1), want, rtol=1e-14)
+    assert np.array_equal(log_sum_of_others(x.T, -2), log_sum_of_others(x, -1).T)
