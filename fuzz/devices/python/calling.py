@@ -36,6 +36,7 @@ from kfuzz.devices.python.lent_memory import LentArray, Memory
 from kfuzz.devices.python.probes import same_bits
 from kfuzz.devices.python.raising import error_text, find_lack, line_in_file, words_of
 from kfuzz.devices.python.refusing import is_of_guard_all, is_refusal
+from kfuzz.devices.worker.printed import PrintReader
 from kfuzz.kinds import KINDS
 
 NO_MEMORY = "DefaultCPUAllocator: "
@@ -271,7 +272,8 @@ class Caller:
         self, threads: set[threading.Thread], values: Mapping[str, object], found: Mapping[str, NDArray[np.generic]]
     ) -> None:
         """Report what continues after the call has returned, and answers that a later call changes."""
-        left = [one for one in threading.enumerate() if one not in threads and one.is_alive()]
+        started = [one for one in threading.enumerate() if one not in threads and one.is_alive()]
+        left = [one for one in started if not isinstance(one, PrintReader)]  # its CUDA runs in a worker of kfuzz
         for thread in left:
             self._report(Finding("thread", f"the call leaves a thread running: {thread.name}", step=0))
             thread.join(STILL_RUNNING)

@@ -26,6 +26,10 @@ LAST_WORDS = 0.5
 """Seconds for which the last bytes of a process that has ended are waited for."""
 
 
+class PrintReader(threading.Thread):
+    """The thread that reads; it has a type, since a call that starts a worker does not leave it running by mistake."""
+
+
 class PrintedText:
     """The standard output and the standard errors of one process. `end` is its end of the pipe."""
 
@@ -33,7 +37,7 @@ class PrintedText:
         self._pipe, self.end = os.pipe()
         self._parts: deque[bytes] = deque()
         self._held = self.bytes = 0
-        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader = PrintReader(target=self._read, daemon=True)
 
     def begin(self) -> None:
         """Read from now on; the process has its end of the pipe."""

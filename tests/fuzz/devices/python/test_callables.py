@@ -142,6 +142,14 @@ def test_parameters_are_the_inputs_an_output_a_dimension_and_what_is_given(tmp_p
     assert kernel.launches[0].returns == ()
 
 
+def test_a_worker_of_kfuzz_that_starts_in_a_call_is_no_thread_of_the_call(tmp_path: Path, device: PythonDevice) -> None:
+    """The first call with CUDA in its strings starts one; each such file, however right, was warned of `_read`."""
+    text = "import os\nfrom kfuzz.devices.worker.printed import PrintedText\ndef row_sum(x):\n"
+    text += "    printed = PrintedText()\n    os.dup(printed.end)\n    printed.begin()\n    return x.sum(-1)\n"
+    found = list(trials(load(write_callable(tmp_path, text)), device, 2))
+    assert [defect.message for trial in found for defect in trial.defects] == []
+
+
 SOFTMAX = "    e = np.exp(x - x.max(-1, keepdims=True))\n    return e / e.sum(-1, keepdims=True)\n"
 FORMS = {
     "an object": f"class One:\n  def __call__(self, x):\n{SOFTMAX}\nforward = One()\n",

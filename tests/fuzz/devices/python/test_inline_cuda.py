@@ -136,7 +136,7 @@ def trials(kernel: Kernel, device: Device, count: int) -> Iterator[Trial]:
 
 def check_right(kernel: Kernel, device: Device) -> None:
     done = list(trials(kernel, device, TRIALS))
-    assert [(one.axes, one.errors) for one in done if one.errors] == []
+    assert [(one.axes, one.defects) for one in done if one.defects] == []
     assert sum(one.elements for one in done) > 40
 
 
