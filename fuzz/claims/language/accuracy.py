@@ -266,7 +266,7 @@ def read_values(front: FrontMatter, written: WrittenValues, op: Op) -> Domain:
         all_neg_inf=written.all_neg_inf,
         nan=written.nan,
         pos_inf=written.pos_inf,
-        ties=written.ties or "any",
+        ties=written.ties or ("first" if op.special.get("ties") == "first" else "any"),
     )
     return Domain(special, written.finite, written.range)
 

@@ -188,11 +188,8 @@ def place_of(sign: str) -> WritingOne:
         else:
             inside, axis = x.text, axes_of(x, said)[0]
         text = f"N.places({sign}{with_last(inside, len(x.shape) if said is not None else 1, axis)})"
-        flat = f"{text}[..., 0]"
-        if len(shape) == len(x.shape) and said is not None:
-            spread = ", ".join(shape)
-            flat = f"{flat}.reshaped({spread})"
-        return Term(to.set(name, flat), shape, is_place=True)
+        to.ties[name] = "first"  # torch documents it
+        return Term(to.set(name, text), shape, is_place=True)
 
     return rule
 
@@ -231,3 +228,14 @@ def ranked(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], 
         raise UnknownError
     sign = "-" if descending else ""
     return Term(to.set(name, f"{sign}{to.use('in_order')}(N, {sign}{x.text})"), shape)
+
+
+def greatest(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """topk(x, k, axis, largest, sorted): the values of the last axis; torch leaves the places of equal ones open."""
+    x, many = tensor(args[0]), text_of(args[1])
+    usual: dict[str, Arg] = {"dim": -1, "largest": True, "sorted": True}
+    said = usual | options | dict(zip(usual, args[2:], strict=False))
+    if axes_of(x, said["dim"]) != [-1] or not said["sorted"]:
+        raise UnknownError
+    sign = "-" if said["largest"] else ""
+    return Term(to.set(name, f"{sign}{to.use('in_order')}(N, {sign}{x.text})[..., :{many}]"), shape)

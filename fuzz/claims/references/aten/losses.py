@@ -3,7 +3,19 @@
 from collections.abc import Sequence
 
 from kfuzz.claims.references.aten.elementwise import SOFTPLUS
-from kfuzz.claims.references.aten.term import Arg, SizeTexts, Term, Text, UnknownError, Writer, Writing, tensor, text_of
+from kfuzz.claims.references.aten.term import (
+    Arg,
+    SizeTexts,
+    Term,
+    Text,
+    UnknownError,
+    Writer,
+    Writing,
+    WritingOne,
+    number_of,
+    tensor,
+    text_of,
+)
 
 NONE, MEAN, SUM = 0, 1, 2
 
@@ -77,7 +89,24 @@ def nll(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sha
     return Term(to.keep(name, text), shape)
 
 
-def xlogy(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
-    """x log(y), where neither is 0."""
+def xlogy(logarithm: Text) -> WritingOne:
+    """x log(y), of this logarithm, and 0 where x is 0, unless y is NaN."""
+
+    def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+        del options
+        x, y = (f"N.number({number_of(one)})" for one in args[:2])
+        zero = to.set(f"{name}_is_0", f"{x}.is_zero")
+        inside = to.set(f"{name}_y", f"N.where({zero}, 1.0, {y})")
+        nothing = to.set(f"{name}_0", f"N.minimum(abs({y}), 0.0)")
+        product = f"{number_of(args[0])} * {logarithm.format(inside)}"
+        return Term(to.keep(name, f"N.where({zero}, {nothing}, {product})"), shape)
+
+    return rule
+
+
+def entropy(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """-x log(x), 0 where x is 0 and -inf where it is negative."""
     del options
-    return Term(to.keep(name, f"{text_of(args[0])} * N.log({text_of(args[1])})"), shape)
+    x = tensor(args[0]).text
+    inside = to.set(f"{name}_x", f"N.where({x}.is_zero, 1.0, N.maximum({x}, 0.0))")
+    return Term(to.keep(name, f"-({x} * N.log({inside}))"), shape)

@@ -26,8 +26,8 @@ def view(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sh
     x = args[0]
     if not isinstance(x, Term):
         raise UnknownError
-    if x.shape == shape:
-        return x
+    if x.shape == shape or x.is_place:
+        return replace(x, shape=shape)
     if x.whole is not None and x.whole.shape == shape:
         return x.whole
     changed = f"{x.text}.reshape({', '.join(shape)})" if x.is_mask else f"{x.text}.reshaped({', '.join(shape)})"

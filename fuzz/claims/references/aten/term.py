@@ -4,7 +4,7 @@ Knows no operation.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 Text = str
@@ -19,7 +19,8 @@ class Term:
     `text`: its name. `whole`: the same elements before their leading dimensions were merged. `weights`: of a softmax
     along the last axis the exponentials, before they are divided. `square`: of a product of one tensor with itself,
     that tensor. `is_mask`: it holds integers or truths, as numpy does. `is_place`: it holds a place of an extreme, of
-    which several may be right. `is_input`: its numbers are those of an input, known exactly.
+    which several may be right; it has one more axis, of one place, and no word but `places` knows the set of these.
+    `is_input`: its numbers are those of an input, known exactly.
     """
 
     text: Text
@@ -54,6 +55,8 @@ class Writer:
         self.forms: dict[str, tuple[str, ...]] = {}
         self.all_masked = ""
         """What a row of nothing but -inf gives, if not NaN: "zero", or "zero or nan"."""
+        self.ties: dict[Text, str] = {}
+        """For each place of an extreme which of equal elements it names: "first", or "any"."""
         self.steps: dict[str, None] = {}
         """The values that the reference itself stores in tensors of its inputs' type."""
         self.is_single = False
@@ -64,6 +67,12 @@ class Writer:
         """A line that gives a value a name."""
         self.lines.append((name, text))
         return name
+
+    def special(self, wanted: Collection[Text]) -> dict[str, str]:
+        """SPECIAL of the formula of these names; ties are the first where each place in it is."""
+        ties = {how for name, how in self.ties.items() if name in wanted}
+        found = {"all_neg_inf": self.all_masked} if self.all_masked else {}
+        return found | ({"ties": "first"} if ties == {"first"} else {})
 
     def keep(self, name: str, text: Text) -> Text:
         """A value that the reference stores in a tensor, and that a kernel with 16-bit arrays may store as narrow."""

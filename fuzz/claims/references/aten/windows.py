@@ -63,7 +63,8 @@ def max_pool(count: int) -> Writing:
         if ceil:
             return [most]
         names = f"{to.use('pool_names')}({x.text}.shape[-{count}:], {window}, {stride}, {pad}, {dilation})"
-        return [most, Term(to.set(f"{name}_at", f"N.places({seen}, {names})[..., 0]"), shape, is_place=True)]
+        to.ties[f"{name}_at"] = "any"  # torch does not say which
+        return [most, Term(to.set(f"{name}_at", f"N.places({seen}, {names})"), shape, is_place=True)]
 
     return rule
 
@@ -112,7 +113,8 @@ def adaptive_max_pool(
     parts = numbers(outs, len(outs))
     seen = to.set(f"{name}_seen", f"{to.use('adaptive_parts')}(N, {x.text}, -N.inf, {parts})[0]")
     names = f"{to.use('adaptive_places')}({x.text}.shape[-{len(outs)}:], {parts})"
-    at = Term(to.set(f"{name}_at", f"N.places({seen}, {names})[..., 0]"), shape, is_place=True)
+    to.ties[f"{name}_at"] = "any"
+    at = Term(to.set(f"{name}_at", f"N.places({seen}, {names})"), shape, is_place=True)
     return [Term(to.keep(name, f"N.max({seen})[..., 0]"), shape), at]
 
 

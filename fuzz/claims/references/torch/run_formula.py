@@ -3,6 +3,7 @@
 Knows the sizes of torch's tensors and the lines of a formula; it does not know how these lines come about.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -15,6 +16,7 @@ from kfuzz.claims.references.aten.term import HELPERS, Term, number_of
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.integers import declared_as
 from kfuzz.claims.references.torch.running import Running, run_traced
+from kfuzz.claims.references.torch.sizes import BOOLEAN
 from kfuzz.claims.references.torch.trace_reader import names_in
 from kfuzz.claims.references.torch.weights import Chosen
 from kfuzz.oracle.op.names import MANY_SUMS
@@ -82,11 +84,12 @@ def file_of_runs(
     lines += [f"DEEP = {max(second[0].to.behind.values(), default=0) >= MANY_SUMS}"]
     lines += [f"FORMS = {forms!r}"] if running.to.forms else []
     lines += [f"STEPS = {steps!r}"] if (steps := tuple({**running.to.kept, **second[0].to.kept})) else []
-    lines += [f'SPECIAL = {{"all_neg_inf": "{running.to.all_masked}"}}'] if running.to.all_masked else []
-    given = ", ".join(f'"{name}": {name}' for name in declared.dims)
+    wanted = names_wanted(running, outputs)
+    lines += [f"SPECIAL = {json.dumps(special)}"] if (special := running.to.special(wanted)) else []
+    truths = {name for name, below in declared.below.items() if below == BOOLEAN}
+    given = ", ".join(f'"{name}": {name}{" != 0" if name in truths else ""}' for name in declared.dims)
     lines += ["", "", f"def formula(N, {', '.join(declared.dims)}):"]
     lines += [f"    return formula_at(__file__, {{{given}}})(N, {', '.join(declared.dims)})", ""]
-    wanted = names_wanted(running, outputs)
     unknown = dict.fromkeys(op for name, op in running.without_rule.items() if name in wanted)
     return "\n".join(lines), list(outputs), list(unknown)
 

@@ -1,6 +1,7 @@
 """Reads a trace of torch, node by node, and writes it as the text of a formula over a number system."""
 
 import ast
+import json
 import operator
 import re
 from collections.abc import Mapping, Sequence
@@ -107,7 +108,7 @@ class TraceReader:
             self.read_constant(node)
         elif node.op == "output":
             every = node.args[0] if isinstance(node.args[0], tuple | list) else [node.args[0]]
-            self.results = [self.values[one] for one in every]
+            self.results = [self.result(one) for one in every]
         elif isinstance(node.meta.get("val"), torch.SymInt | torch.SymFloat):
             self.read_size(node)
         else:
@@ -225,6 +226,12 @@ class TraceReader:
         text = f'N.unknown("of torch\'s {op}, which kfuzz has no rule for"{sizes})'
         return Term(self.to.set(node.name, text), self.shape(value.shape))
 
+    def result(self, node: torch.fx.Node) -> Term:
+        """An output; of unknown integers, such as the places of a sort, it is known that they are integers."""
+        found: Term = self.values[node]
+        is_unknown = dict(self.to.lines).get(found.text, "").startswith("N.unknown(")
+        return replace(found, is_place=not node.meta["val"].is_floating_point()) if is_unknown else found
+
     def operand(self, one: object, op: str) -> Any:  # noqa: ANN401  an Arg, or a list of them: what a rule takes
         """An operand as a rule takes it: sizes as text, numbers that follow from sizes as values of the system."""
         if isinstance(one, list | tuple):
@@ -275,7 +282,7 @@ class TraceReader:
         used = {part for name, text in self.to.lines if name in wanted for part in names_in(text) if part != name}
         steps = tuple(name for name, _ in self.to.lines if name in self.to.steps and name in used)
         head += [f"STEPS = {steps!r}"] if steps else []
-        head += [f'SPECIAL = {{"all_neg_inf": "{self.to.all_masked}"}}'] if self.to.all_masked else []
+        head += [f"SPECIAL = {json.dumps(special)}"] if (special := self.to.special(wanted)) else []
         if self.constants:
             head.append('CONSTANTS = dict(np.load(Path(__file__).with_suffix(".npz")))')
         results = ", ".join(f'"{name}": {one.text}' for name, one in every)

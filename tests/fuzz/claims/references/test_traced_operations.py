@@ -15,7 +15,7 @@ from kfuzz.claims.references.references import TRACER
 from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.words import normalizing, recurrent, sliding
+from kfuzz.oracle.words import normalizing, ordering, recurrent, sliding
 
 Numbers = NDArray[Any]
 RNG = np.random.default_rng(4)
@@ -47,8 +47,8 @@ def run(op: str, *args: Any, shape: tuple[int, ...] = (), results: int = 0, **op
     assert made is not None
     N = Exact({}, "two pass, plain")
     space: dict[str, Any] = {"N": N, "np": np}
-    for module, helpers in ((normalizing, HELPERS[normalizing.__name__]), (sliding, HELPERS[sliding.__name__])):
-        space |= {name: getattr(module, name) for name in helpers}
+    for module in (normalizing, ordering, sliding):
+        space |= {name: getattr(module, name) for name in HELPERS[module.__name__]}
     space |= {name: N.input(one) if one.dtype.kind == "f" else one for name, one in held.items()}
     for name, text in to.lines:
         space[name] = eval(text, space)  # noqa: S307  the text of our own rule
@@ -133,9 +133,33 @@ def test_moves() -> None:
     index = RNG.integers(0, 5, (2, 3, 2, 6))
     assert (run("gather", X, 2, index, shape=index.shape)[0] == np.take_along_axis(X[:, :3], index, 2)).all()
     assert (run("cumprod", X, 1, shape=X.shape)[0] == np.cumprod(X, 1)).all()
-    assert (run("argmin", X, 1, shape=(2, 5, 6))[0] == X.argmin(1)).all()
+    assert (run("argmin", X, 1, shape=(2, 5, 6))[0][..., 0] == X.argmin(1)).all()
     windows = np.lib.stride_tricks.sliding_window_view(X, 2, 1)[:, ::2]
     assert (run("unfold", X, 1, 2, 2, shape=windows.shape)[0] == windows).all()
+
+
+def test_0_log_0_is_0_and_beside_a_nan_it_is_nan() -> None:
+    x = np.array([[0.0, 0.0, 0.0, 0.0, 2.0, 2.0, np.nan]])
+    y = np.array([[0.0, 3.0, np.inf, -1.0, 3.0, 0.0, 1.0]])
+    assert run("xlogy", x, y, shape=x.shape)[0].tolist()[0][:6] == [0, 0, 0, 0, 2 * np.log(3), -np.inf]
+    assert run("special_xlog1py", x, y - 1, shape=x.shape)[0].tolist()[0][:6] == [0, 0, 0, 0, 2 * np.log(3), -np.inf]
+    assert np.isnan(run("xlogy", x, y, shape=x.shape)[0][0, 6])
+    assert np.isnan(run("xlogy", x[:, :1], x[:, 6:], shape=(1, 1))[0]).all()
+    assert run("xlogy", 0.0, y, shape=y.shape)[0].tolist() == [[0] * 7]
+    assert run("xlogy", x[:, 3:5], 0.0, shape=(1, 2))[0].tolist() == [[0, -np.inf]]
+    (column,) = run("xlogy", x[:, :2].T, y[:, :4], shape=(2, 4))
+    assert column.tolist() == [[0] * 4] * 2
+    negative = np.array([[0.0, 0.5, -0.5, np.inf, -np.inf]])
+    entropy = run("special_entr", negative, shape=negative.shape)[0].tolist()[0]
+    assert entropy == [0, np.log(2) / 2, -np.inf, -np.inf, -np.inf]
+
+
+def test_topk_has_the_values_in_order() -> None:
+    x = X[0, 0]
+    down, up = -np.sort(-x), np.sort(x)
+    assert (run("topk", x, 2, shape=(5, 2))[0] == down[:, :2]).all()
+    assert (run("topk", x, 3, -1, False, True, shape=(5, 3))[0] == up[:, :3]).all()
+    assert write_operation(Writer({}), "topk", "made", [term("x", x), 2, -1, True, False], {}, ("5", "2")) is None
 
 
 def test_integers_and_truths_stay_what_they_are() -> None:
