@@ -382,7 +382,10 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         return self._made(*(np.where(is_nearer, new, old) for new, old in zip(other.parts, made.parts, strict=True)))
 
     def places(self, a: Quantity, names: Reals | None = None) -> Quantity:
-        """From the least to the greatest name of a place whose value may be the greatest; any name beside a NaN."""
+        """From the least to the greatest name of a place whose value may be the greatest; any name beside a NaN.
+
+        None of these where no value is rounded: how a kernel computes decides nothing there.
+        """
         named = np.broadcast_to(np.arange(a.shape[-1]) if names is None else names, a.shape)
         R = self.radius(a)
         top = np.max(a.x - R, axis=-1, keepdims=True)
@@ -392,8 +395,10 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         middle, half = (least + most) / 2, (most - least) / 2
         opens = np.isnan(top) | ~np.isfinite(middle)
         room = 0.5 + 2 * self.f.u * np.abs(middle)  # the ends are rounded like numbers
+        is_rounded = (may_be & (R > 0)).any(axis=-1, keepdims=True) | opens
         none = np.zeros(middle.shape)
-        return self.value(np.where(opens, 0.0, middle), none, none + 1, np.where(opens, INF, half + room))
+        reach = np.where(opens, INF, np.where(is_rounded, half + room, 0.0))
+        return self.value(np.where(opens, 0.0, middle), none, np.where(is_rounded, 1.0, 0.0), reach)
 
 
 def running_means(terms: int, claim: Accuracy) -> float:

@@ -533,6 +533,13 @@ def test_a_place_is_beyond_all_unless_another_order_may_make_its_value_the_great
     """An argmax of torch was only suspect: the loosest bound had no word for places."""
     roles = {"INPUTS": {"x": "float[rows, cols]", "w": "float[outs, cols]"}, "OUTPUTS": {"y": "int[rows]"}}
     formula = SimpleNamespace(**roles, formula=lambda N, x, w: {"y": N.places(N.matmul(x, w.T))[..., 0]})
+    own = read_op("own", SimpleNamespace(**roles, formula=lambda N, x, w: {"y": N.places(x)}))
+    numbers = {"x": np.array([[1, 3, 0, 3], [0, 5, 2, 1]], F), "w": np.ones((1, 4), F)}
+    for places, is_beyond in (([2, 1], True), ([3, 0], True), ([3, 1], False)):
+        verdict = judge_op(own, numbers, {"y": np.array(places, np.int64)}, Accuracy(), Special(), {}, None)
+        assert verdict.is_beyond_all == is_beyond, (places, verdict)  # numbers that are not rounded have one order
+    first = judge_op(own, numbers, {"y": np.array([3, 1], np.int64)}, Accuracy(), Special(ties="first"), {}, None)
+    assert first.is_beyond_all
     x = np.random.default_rng(5).standard_normal((3, 64)).astype(F)
     x[1, 0], x[2] = np.nan, np.abs(x[2])
     w = np.stack([-np.ones(64), np.ones(64), np.ones(64), 2 * np.ones(64)]).astype(F)
