@@ -125,7 +125,7 @@ class WrongSystem(Exact):
         def by(other: Reals) -> Quantity:
             return super(WrongSystem, self).where(other, a, b)
 
-        mask = np.asarray(mask, dtype=np.bool_)
+        mask = np.atleast_1d(np.asarray(mask, dtype=np.bool_))
         one_more = mask | np.concatenate([np.ones_like(mask[..., :1]), mask[..., :-1]], axis=-1)
         one_less = mask & np.concatenate([mask[..., 1:], np.zeros_like(mask[..., :1])], axis=-1)
         made: Quantity = self.step(

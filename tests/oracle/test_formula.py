@@ -280,6 +280,14 @@ def test_other_wrong_steps_are_named() -> None:
         assert got.diagnosis == diagnosis
 
 
+def test_a_choice_by_one_truth_for_all_elements_is_explained(tmp_path: Path) -> None:
+    """The diagnosis moves each mask by a place, and ended with an IndexError for a mask without an axis."""
+    roles = 'INPUTS = {"x": "float[rows, cols]"}\nOUTPUTS = {"y": "float[rows, cols]"}\n'
+    rule = "def formula(N, x):\n    return {'y': x + N.where(N.number(0.0).is_zero, 1.0, 2.0)}\n"
+    (tmp_path / "one.py").write_text(f"{roles}\n\n{rule}")
+    assert judge(str(tmp_path / "one.py"), {"x": ROW}, {"y": ROW + 2}).status == "broken"
+
+
 def test_the_logarithm_of_nothing_is_minus_infinity_or_nan() -> None:
     x = np.full((1, 3), -np.inf, "f4")
     for answer, status in ((-np.inf, "kept"), (np.nan, "kept"), (0.0, "broken")):
