@@ -295,7 +295,11 @@ def test_anything_but_a_program_is_refused_in_one_line(words: list[str], reporte
 @pytest.mark.soak
 def test_macros_and_files_of_the_command_line_come_after_our_headers(tmp_path: Path) -> None:
     (tmp_path / "own.h").write_text("#define E (B + 1)\n")
-    (tmp_path / "one.cu").write_text("int main() { return A + B + E + T(4) - 14; }\n#ifndef N\n#error N\n#endif\n")
+    (tmp_path / "one.cu").write_text(
+        "__global__ void launched() {}\n"
+        "int main() { launched<<<1, 1>>>(); return A + B + E + T(4) - 14; }\n"
+        "#ifndef N\n#error N\n#endif\n"
+    )
     words = ["check", "-DA", "-DB=2", "-DN", "-DT(x)=(2*x)", "-include", "own.h", "one.cu"]
     done = kfuzz(*words, "--json", "-", cwd=tmp_path)
     assert "exit code" not in done.stderr, done.stderr
