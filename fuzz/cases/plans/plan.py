@@ -6,7 +6,7 @@ Knows claims and planners; it knows no runs and no right answers.
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import takewhile
@@ -16,15 +16,15 @@ import numpy as np
 
 from kfuzz.cases.case import Case, Values, case_for
 from kfuzz.cases.plans import planners
-from kfuzz.cases.plans.choose import Choose, once_in
+from kfuzz.cases.plans.choose import Choose, once_in, one_of
 from kfuzz.cases.plans.edges import floats
-from kfuzz.cases.plans.families import NEG_INF, POS_INF
+from kfuzz.cases.plans.families import NAN, NEG_INF, POS_INF
 from kfuzz.cases.plans.home import home_of
 from kfuzz.cases.plans.indices import indices_recipe
 from kfuzz.cases.plans.large import large_size
 from kfuzz.cases.plans.narrow_rows import recipe_of_role
 from kfuzz.cases.plans.noise_rows import with_noise
-from kfuzz.cases.plans.rows import plain_rows, rows_and_columns, rows_in_parts
+from kfuzz.cases.plans.rows import plain_rows, put_in_one_place, rows_and_columns, rows_in_parts
 from kfuzz.cases.plans.scale import BUDGET, WORK, Large
 from kfuzz.cases.plans.sizes import Ground, choose_sizes, fixed_elements, ground_of, keep_budget, make_allowed
 from kfuzz.cases.plans.structures import draw_integers, draw_mask
@@ -45,8 +45,10 @@ from kfuzz.oracle.op.spelling import name_in
 FEW_ROWS = 4
 OFTEN_IN_PARTS, IN_PARTS, HOSTILE = 1, 2, 3
 """Which of four trials of an answer of more rows; the first one has plain numbers, and OFTEN_IN_PARTS mostly."""
-PLAIN_WINDOWS = 3
+PLAIN_WINDOWS = 2
 """Of so many trials of a convolution one chooses among the four: the others show what large numbers lose."""
+ODD_WINDOWS = 2
+"""Of so many of these that are not hostile one has -inf or NaN in one place, and all answers elsewhere are finite."""
 MANY_NUMBERS = 1 << 16
 """From so many terms on, n roundings of 2^-24 are more than 1 / sqrt(n), by which the means of plain noise differ."""
 HOSTILE_IF_MANY = 4
@@ -150,26 +152,39 @@ def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choo
     """
     roles, op = ground.kernel.roles, ground.kernel.op
     made_here = [role for role in wanted if not roles.integers.get(role) and role not in roles.structures]
-    plain = set[str]()
+    plain: list[str] = []
     if ground.kernel.reference or multiplies_windows(op):
         is_whole = find(op).is_whole
         free = [role for role in made_here if not (role in roles.grids and is_scale(role))]
-        plain = {role for role in free if is_whole or rows_of_an_answer(op, role, wanted[role]) > FEW_ROWS}
+        plain = [role for role in free if is_whole or rows_of_an_answer(op, role, wanted[role]) > FEW_ROWS]
     may_be_plain = plain and (ground.kernel.reference or once_in(choose, PLAIN_WINDOWS))
     kind = choose(0, HOSTILE) if may_be_plain else HOSTILE
     most = max((answers_and_numbers(op, role, wanted[role])[1] for role in plain), default=0)
     if kind == HOSTILE and most >= MANY_NUMBERS and not once_in(choose, HOSTILE_IF_MANY):
         kind = IN_PARTS
+    odd_role = one_of_windows(ground, plain, choose) if kind != HOSTILE else None
 
     def recipe_of(role: str) -> Recipe:
         if role not in plain or kind == HOSTILE:
             return recipe_of_role(ground, role, wanted, choose)
         answers, numbers = answers_and_numbers(op, role, wanted[role])
         if kind == IN_PARTS or (kind == OFTEN_IN_PARTS and numbers >= MANY_NUMBERS):
-            return rows_in_parts(answers, numbers, choose)
-        return plain_rows(*rows_and_columns(wanted[role]), choose, floats(ground.kernel.source))
+            recipe = rows_in_parts(answers, numbers, choose)
+        else:
+            recipe = plain_rows(*rows_and_columns(wanted[role]), choose, floats(ground.kernel.source))
+        if role != odd_role:
+            return recipe
+        return put_in_one_place(recipe, NAN if ground.kernel.finite else one_of(choose, (NEG_INF, NAN)), choose)
 
     return {role: recipe_of(role) for role in made_here}
+
+
+def one_of_windows(ground: Ground, roles: Sequence[str], choose: Choose) -> str | None:
+    """The role that gets an infinity or a NaN in one place, in one of ODD_WINDOWS trials of a convolution."""
+    floating = [role for role in roles if role not in ground.kernel.roles.grids]
+    if not floating or not multiplies_windows(ground.kernel.op) or not once_in(choose, ODD_WINDOWS):
+        return None
+    return one_of(choose, floating)
 
 
 @cache

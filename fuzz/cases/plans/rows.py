@@ -4,6 +4,7 @@ Knows families and the edges of a row; it knows no op and no runs.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from kfuzz.cases.plans.choose import Choose, once_in, one_of
@@ -95,3 +96,11 @@ def rows_in_parts(rows: int, cols: int, choose: Choose) -> Recipe:
         edits = tuple(Edit(low, high, bits_of(value), "add") for low, high, value in spans if low <= high)
         bands.append(Band(base._replace(seed=bits & 0xFFFF), edits))
     return Recipe(rows, cols, tuple(bands))
+
+
+def put_in_one_place(recipe: Recipe, bits: int, choose: Choose) -> Recipe:
+    """The recipe with these bits in one place: one of its bands has them in one column."""
+    place, column = choose(0, len(recipe.bands) - 1), choose(0, max(recipe.cols - 1, 0))
+    band = recipe.bands[place]
+    edits = (*band.edits[: MAX_EDITS - 1], Edit(column, column, bits))
+    return replace(recipe, bands=(*recipe.bands[:place], band._replace(edits=edits), *recipe.bands[place + 1 :]))

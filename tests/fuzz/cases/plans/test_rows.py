@@ -4,9 +4,13 @@ import random
 
 import numpy as np
 import pytest
+from our_kernels import every_kernel
 
-from kfuzz.cases.plans.plan import answers_and_numbers, rows_of_an_answer
+from kfuzz.cases.plans.choose import seeded_choices
+from kfuzz.cases.plans.plan import answers_and_numbers, plan, rows_of_an_answer
 from kfuzz.cases.plans.rows import plain_rows, rows_in_parts
+
+KERNELS = {kernel.name: kernel for kernel in every_kernel()}
 
 
 @pytest.mark.parametrize(
@@ -62,3 +66,13 @@ def test_some_plain_rows_are_so_small_that_an_eps_counts() -> None:
     """A batch norm by eps = 1e-3 for 1e-5 was no error in 60 trials: at numbers near 1 it errs as roundings may."""
     drawn = [plain_rows(40, 6, random.Random(seed).randint).values for seed in range(100)]  # noqa: S311  values
     assert 5 < sum(float(np.abs(one).max()) < 0.02 for one in drawn) < 30
+
+
+@pytest.mark.parametrize(("name", "odd"), [("winograd_conv2d/tile_a_thread", np.isnan), ("conv3d/direct2d", np.isinf)])
+def test_some_convolutions_have_one_number_that_is_not_finite(name: str, odd: np.ufunc) -> None:
+    """A NaN that spreads over a tile shows where all other numbers are finite: 3 of 400 trials had one."""
+    kernel = KERNELS[name]
+    cases = [plan(kernel, seeded_choices(seed)).case for seed in range(400)]
+    for role in ("x", "w"):
+        alone = [case.arrays for case in cases if 0 < odd(case.arrays[role]).sum() <= case.arrays[role].size / 80]
+        assert sum(all(np.isfinite(one[other]).all() for other in {"x", "w"} - {role}) for one in alone) > 5
