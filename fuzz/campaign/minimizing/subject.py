@@ -111,8 +111,8 @@ class Subject:
         """The same trial with only these places of a dimension, in every array that has it.
 
         Segments are kept with their elements, and an element that goes makes its segment shorter. A group of a row
-        keeps the scale of its first element. A shortened recipe
-        keeps its edits of the first and last columns; other values may move.
+        keeps the scale of its first element. An integer that names a place of the dimension goes with that place. A
+        shortened recipe keeps its edits of the first and last columns; other values may move.
         """
         roles = self.kernel.roles.inputs
         smaller = self._places_of_segments(axis, indices)
@@ -131,6 +131,10 @@ class Subject:
         for role, structure in self.kernel.roles.structures.items():
             if structure.is_segments and {structure.segments, structure.high} & smaller.keys():
                 sources[role] = self._kept_segments(role, structure, smaller)
+        for role, below in self.kernel.roles.integers.items():
+            source = sources[role]
+            if below in smaller and role not in self.kernel.roles.structures and isinstance(source, np.ndarray):
+                sources[role] = move_places(source, self.dimensions[below], smaller[below])
         return replace(self, sources=sources)
 
     def _groups_of(self, axis: str, name: str, indices: Sequence[int], count: int) -> list[int]:
@@ -216,6 +220,14 @@ def _select(source: Content, place: int, rank: int, indices: Sequence[int]) -> C
     if len(indices) <= MAX_BANDS:
         return source.pick(list(indices))
     return replace(source, rows=len(indices))
+
+
+def move_places(integers: Values, size: int, kept: Sequence[int]) -> Values:
+    """Places of a dimension of this size as places among those kept: of one that is not, the next, or the last."""
+    if not len(kept):
+        return integers
+    moved = np.minimum(np.searchsorted(kept, integers), len(kept) - 1)
+    return np.where((integers >= 0) & (integers < size), moved, integers).astype(integers.dtype)
 
 
 def statements_in(source: Content) -> tuple[int, int]:

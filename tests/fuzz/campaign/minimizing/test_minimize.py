@@ -1,6 +1,7 @@
 """Minimize: smaller, the same bucket, by real runs; what an interruption keeps, and how often the case fails."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -274,6 +275,20 @@ def test_keeping_places_of_a_dimension_keeps_them_in_every_array() -> None:
     assert np.array_equal(kept.case.arrays["a"], a[:, [0, 2]])
     assert np.array_equal(kept.case.arrays["b"], b[[0, 2]])
     assert kept.axes == {"m": 2, "k": 2, "n": 4}
+
+
+@pytest.mark.parametrize(
+    ("kept", "labels"),
+    [(range(257), [0, 256, 256]), ([0, 300, 508, 509], [0, 1, 3]), (range(500, 510), [0, 0, 9])],
+)
+def test_a_label_goes_with_its_class_and_to_the_next_one_if_that_is_cut(kept: Sequence[int], labels: list[int]) -> None:
+    """Two rows of 510 classes and a label of 509 stayed as long as that, since no label was left without its class."""
+    x = np.arange(3 * 510, dtype=np.float32).reshape(3, 510)
+    given = {"x": x, "labels": np.array([0, 300, 509], np.float32)}
+    subject = subject_of(our_kernel("cross_entropy/warp"), case_of("cross_entropy", given), {"threads": 32}, False, 0)
+    smaller = subject.keep("cols", kept).case.arrays
+    assert np.array_equal(smaller["x"], x[:, list(kept)])
+    assert smaller["labels"].tolist() == labels
 
 
 def test_rows_kept_of_a_recipe_are_those_rows() -> None:
