@@ -3,10 +3,10 @@
     base = "../softmax/online_block.cu"          # beside the exhibit's own folder
     kind = "race"                                # the finding that must be reported
     why  = "Thread 0 may write its sum to shared[0] before the others have read the maximum from it."
+    old  = "the text to replace, which occurs exactly once in the base"
+    new  = "the text in its place"
 
-    [[edit]]                                     # one or more
-    old = "the text to replace, which occurs exactly once in the base"
-    new = "the text in its place"
+An exhibit with several edits has `old` and `new` in a table `[[edit]]` for each of them.
 
 The exhibit reads as the file `NAME.cu`, or `NAME.py` if that is the base's ending, although no such file exists: the
 base with its edits, a header that says so, and the table `[broken]` in the claim, if the base has one. `kind` may be a
@@ -30,11 +30,12 @@ SUFFIX = ".toml"
 ENDING = ".cu"
 """Of the kernels that come with kfuzz."""
 BASE = re.compile(r'^base = ".*(\.\w+)"', re.MULTILINE)
+EDIT = re.compile(r"^(?:(?:old|new) *=|\[\[edit\]\])", re.MULTILINE)
 MARKS = {".cu": "//", ".py": "#"}
 """The endings that an exhibit may read as, with the mark of a comment."""
 WIDTH = 117
 MOST_BYTES = 1 << 16
-KEYS = ("base", "kind", "severity", "why", "edit")
+KEYS = ("base", "kind", "severity", "why", "old", "new", "edit")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def _ending_of(path: Path) -> str:
         return ""
     text = path.read_text(encoding="utf-8", errors="replace")
     base = BASE.search(text)
-    return base[1] if base and base[1] in MARKS and "[[edit]]" in text.splitlines() else ""
+    return base[1] if base and base[1] in MARKS and EDIT.search(text) else ""
 
 
 def description_of(path: Path) -> Path | None:
@@ -101,17 +102,25 @@ def read(path: Path) -> Exhibit:
     kinds = [kind] if isinstance(kind, str) else kind
     if not isinstance(kinds, list) or not kinds or not all(isinstance(one, str) for one in kinds):
         raise ClaimError(f'{path}: kind: write the finding that must be reported, such as kind = "race"')
-    edits = values.get("edit", [])
-    if not isinstance(edits, list) or not all(isinstance(one, dict) and one.keys() == {"old", "new"} for one in edits):
-        raise ClaimError(f"{path}: edit: each [[edit]] has the keys old and new")
     return Exhibit(
         path,
         path.parent / text_at(values, "base", path),
-        tuple(Replacement(text_at(one, "old", path), text_at(one, "new", path)) for one in edits),
+        _edits_of(values, path),
         tuple(kinds),
         text_at(values, "severity", path) if "severity" in values else "",
         text_at(values, "why", path),
     )
+
+
+def _edits_of(values: Mapping[str, object], path: Path) -> tuple[Replacement, ...]:
+    """The edits of an exhibit: one beside its other keys, or one of each [[edit]]."""
+    only = {key: values[key] for key in ("old", "new") if key in values}
+    edits = values.get("edit", [only])
+    if not isinstance(edits, list) or not all(isinstance(one, dict) and one.keys() == {"old", "new"} for one in edits):
+        raise ClaimError(f"{path}: edit: old and new are missing here, or in one [[edit]]")
+    if only and "edit" in values:
+        raise ClaimError(f"{path}: edit: write each edit as an [[edit]], or the only one as old and new without it")
+    return tuple(Replacement(text_at(one, "old", path), text_at(one, "new", path)) for one in edits)
 
 
 def text_at(values: Mapping[str, object], key: str, path: Path) -> str:

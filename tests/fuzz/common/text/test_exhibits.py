@@ -19,8 +19,6 @@ EXHIBIT = """\
 base = "right.cu"
 kind = "numeric"
 why = "The sum is taken twice."
-
-[[edit]]
 old = "sum += "
 new = "sum += 2 * "
 """
@@ -55,6 +53,12 @@ def test_an_exhibit_reads_as_a_kernel_file_of_its_name(exhibit: Path) -> None:
     assert "sum += 2 * " in kernel.source
     assert kernel.source.endswith(RIGHT[-40:])
     assert load(exhibit.with_suffix(".cu")) == kernel
+
+
+def test_several_edits_are_a_table_each(exhibit: Path) -> None:
+    several = EXHIBIT.replace("old", "[[edit]]\nold") + "\n[[edit]]\nold = 'cols; ++col'\nnew = 'cols - 1; ++col'\n"
+    exhibit.write_text(several, encoding="utf-8")
+    assert [one.old for one in read(exhibit).edits] == ["sum += ", "cols; ++col"]
 
 
 def test_a_file_and_a_folder_name_exhibits(exhibit: Path) -> None:
@@ -94,7 +98,9 @@ def test_a_change_of_the_base_is_a_change_of_the_exhibit(exhibit: Path) -> None:
     [
         ('old = "sum += "', 'old = "sum -= "', "edit 1: its old text occurs 0 times in the base, not once"),
         ('old = "sum += "', 'old = "sum"', r"edit 1: its old text occurs \d+ times in the base, not once"),
-        ('old = "sum += "\n', "", "edit: each .*edit.* has the keys old and new"),
+        ('old = "sum += "\n', "", "edit: old and new are missing here"),
+        ('old = "sum += "\n', '[[edit]]\nold = "sum += "\n\n[[edit]]\n', "edit: old and new are missing"),
+        ('new = "sum += 2 * "\n', 'new = "x"\n[[edit]]\nold = "a"\nnew = "b"\n', "edit: write each edit as an"),
         ('base = "right.cu"', 'base = "left.cu"', "No such file"),
         ('kind = "numeric"\n', "", "kind: write the finding that must be reported"),
         ('kind = "numeric"', 'kind = "odd"', "unknown kind"),
