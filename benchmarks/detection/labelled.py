@@ -104,12 +104,12 @@ def gpuverify(folder: Path, words: tuple[str, ...], include: tuple[Path, ...]) -
 def plain(folder: Path, words: tuple[str, ...], include: tuple[Path, ...]) -> Iterator[Labelled]:
     """Whole programs, labelled by their names (`_raceBug`, `race_`, `norace_`) or first lines (`//pass`, `//xfail`).
 
-    Also kernels alone with `// finds: race` on top, as in tests/data/planted/programs: without their bug and with it.
+    Also kernels alone with `finds: race` on top, as in tests/data/planted/programs: without their bug and with it.
     """
     for path in _files(folder):
         text = path.read_text(encoding="utf-8", errors="replace")
         first = text.partition("\n")[0].strip()
-        if re.search(r"^// finds: ", text, re.MULTILINE):
+        if re.search(r"^// (?:\w+: .*; )?finds: ", text, re.MULTILINE):
             yield from _pair(path)
             continue
         parts = re.split(r"[_\-.]", path.stem)

@@ -1,14 +1,10 @@
 """Jobs for the planted programs: each file holds a correct program, and one with a bug, which -DBUG makes of it.
 
-The comments at the top say what the program is, what the bug must be found as, and how it is launched:
-    // class: locks
-    // finds: race
-    // grid: 4
-    // cluster: 2         so many blocks of it make a cluster
-    // y: f32[T] = 0      an output, filled or not; `inout` has input, too
-    // x: in f32[4 * T]   an input
-    // start: csr start   a graph of 4 * T vertices
-    // n: 4 * T           a C int; T is the number of threads of a block
+The comments at the top say what the program is, what the bug must be found as, how it is launched, and its arguments:
+    // class: locks; finds: race; grid: 4; cluster: 2
+    // y: f32[T] = 0; x: in f32[4 * T]; start: csr start; n: 4 * T
+`y` is an output, filled or not (`inout` has input, too), `x` an input, `start` a part of a graph of 4 * T vertices and
+`n` a C int. T is the number of threads of a block; as many blocks as `cluster` says make a cluster.
 """
 
 import random
@@ -26,7 +22,7 @@ from kfuzz.oracle.numbers.elements import ELEMENTS, I32
 PROGRAMS = (DATA / "planted") / "programs"
 NAMES = tuple(sorted(one.stem for one in PROGRAMS.glob("*.cu")))
 
-_HEADER = re.compile(r"^// (\w+): (.*)$", re.MULTILINE)
+_ROW = re.compile(r"^// (\w+: .*)$", re.MULTILINE)
 _ARRAY = re.compile(r"(in |inout )?(f32|i32|u32)\[(.+?)\](?: = (\d+))?")
 
 
@@ -48,7 +44,8 @@ def program(path: Path | str) -> Program:
     """The planted program of this name, or the one in a file."""
     path = PROGRAMS / f"{path}.cu" if isinstance(path, str) else path
     source = path.read_text(encoding="utf-8")
-    said = dict(_HEADER.findall(source[: source.index("__global__")].split("\n\n")[0]))
+    rows = _ROW.findall(source[: source.index("__global__")].split("\n\n")[0])
+    said = dict(one.split(": ", 1) for row in rows for one in row.split("; "))
     words = ("class", "finds", "grid", "shared", "cluster")
     arguments = tuple((one, text) for one, text in said.items() if one not in words)
     shared, cluster = said.get("shared", "0"), int(said.get("cluster", "0"))

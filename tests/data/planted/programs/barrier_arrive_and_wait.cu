@@ -1,9 +1,6 @@
 // Threads hand numbers round by a barrier of libcu++. With the bug, they arrive and do not wait.
-// class: barriers
-// finds: race
-// grid: 2
-// y: i32[2 * T]
-// x: in i32[2 * T]
+// class: barriers; finds: race; grid: 2
+// y: i32[2 * T]; x: in i32[2 * T]
 #include <cuda/barrier>
 
 __global__ void k(int *y, const int *x) {

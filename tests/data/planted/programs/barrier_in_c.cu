@@ -1,10 +1,6 @@
 // Values go round a block, behind a barrier that is asked in C. With the bug, nobody asks whether all have come.
-// class: barriers
-// finds: race
-// grid: 2
-// y: i32[2 * T]
-// x: in i32[2 * T]
-// shared: 4 * T
+// class: barriers; finds: race; grid: 2; shared: 4 * T
+// y: i32[2 * T]; x: in i32[2 * T]
 #include <cuda_awbarrier_primitives.h>
 
 __global__ void k(int *y, const int *x) {

@@ -1,9 +1,6 @@
 // A loop whose barriers all threads pass. With the bug, its length differs among them, and so do its rounds.
-// class: barriers
-// finds: race
-// grid: 1
-// y: f32[T]
-// x: in f32[T]
+// class: barriers; finds: race; grid: 1
+// y: f32[T]; x: in f32[T]
 __global__ void k(float *y, const float *x) {
     __shared__ float s[1024];
     const int t = threadIdx.x;

@@ -1,9 +1,6 @@
 // Values are counted in the bins that there are. With the bug, the data says which.
-// class: bounds
-// finds: out-of-bounds
-// grid: 2
-// y: u32[16] = 0
-// x: in u32[2 * T]
+// class: bounds; finds: out-of-bounds; grid: 2
+// y: u32[16] = 0; x: in u32[2 * T]
 __global__ void k(unsigned *y, const unsigned *x) {
     __shared__ unsigned bins[16];
     const int t = threadIdx.x;

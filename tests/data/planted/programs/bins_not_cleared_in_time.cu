@@ -1,9 +1,6 @@
 // Bins are cleared by the first threads. With the bug, others add before that.
-// class: tiles
-// finds: race
-// grid: 1
-// y: i32[16]
-// x: in i32[T]
+// class: tiles; finds: race; grid: 1
+// y: i32[16]; x: in i32[T]
 __global__ void k(int *y, const int *x) {
     __shared__ int bins[16];
     const int t = threadIdx.x;

@@ -1,10 +1,6 @@
 // Threads arrive at their block's barrier, and wait for it later. With the bug, they read before they wait.
-// class: barriers
-// finds: race
-// grid: 2
-// y: i32[2 * T]
-// x: in i32[2 * T]
-// shared: 4 * T
+// class: barriers; finds: race; grid: 2; shared: 4 * T
+// y: i32[2 * T]; x: in i32[2 * T]
 #include <cooperative_groups.h>
 #include <utility>
 

@@ -1,10 +1,6 @@
 // Blocks take work until there is none. With the bug, the next number is fetched while others still read the last.
-// class: worklists
-// finds: race
-// grid: 3
-// y: i32[16 * T]
-// next: i32[1] = 0
-// x: in i32[16 * T]
+// class: worklists; finds: race; grid: 3
+// y: i32[16 * T]; next: i32[1] = 0; x: in i32[16 * T]
 __global__ void k(int *y, int *next, const int *x) {
     __shared__ int item;
     while (true) {

@@ -1,9 +1,6 @@
 // Each thread copies its own three numbers. With the bug, the first of its neighbour's as well.
-// class: copies
-// finds: race
-// grid: 1
-// y: inout i32[6 * T]
-// x: in i32[6 * T]
+// class: copies; finds: race; grid: 1
+// y: inout i32[6 * T]; x: in i32[6 * T]
 struct Three {
     short first, second;
     char third;

@@ -1,8 +1,5 @@
 // A block arrives at its cluster's barrier, does work of its own, and waits. With the bug, it reads before it waits.
-// class: clusters
-// finds: race
-// grid: 4
-// cluster: 2
+// class: clusters; finds: race; grid: 4; cluster: 2
 // y: f32[4 * T]
 #include <cooperative_groups.h>
 

@@ -1,8 +1,5 @@
 // All threads come to the cluster's barrier. With the bug, one waits at its block's instead, and neither goes on.
-// class: clusters
-// finds: divergent-barrier
-// grid: 4
-// cluster: 2
+// class: clusters; finds: divergent-barrier; grid: 4; cluster: 2
 // y: f32[4 * T]
 #include <cooperative_groups.h>
 

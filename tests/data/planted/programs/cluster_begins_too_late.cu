@@ -1,9 +1,5 @@
 // Each block writes its number into the first one's shared memory. With the bug, before that one is known to have begun.
-// class: clusters
-// finds: race
-// grid: 8
-// cluster: 4
-// shared: 16
+// class: clusters; finds: race; grid: 8; cluster: 4; shared: 16
 // y: i32[8]
 #include <cooperative_groups.h>
 

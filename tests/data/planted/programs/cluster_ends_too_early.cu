@@ -1,8 +1,5 @@
 // The first block of a cluster adds up what the others hold in shared memory. With the bug, they do not stay for it.
-// class: clusters
-// finds: race
-// grid: 6
-// cluster: 3
+// class: clusters; finds: race; grid: 6; cluster: 3
 // y: f32[2]
 #include <cooperative_groups.h>
 

@@ -1,11 +1,6 @@
 // A histogram whose bins lie in the shared memory of all blocks of a cluster. With the bug, they are added to plainly.
-// class: clusters
-// finds: race
-// grid: 2
-// cluster: 2
-// y: i32[16]
-// x: in i32[8 * T]
-// n: 8 * T
+// class: clusters; finds: race; grid: 2; cluster: 2
+// y: i32[16]; x: in i32[8 * T]; n: 8 * T
 #include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;

@@ -1,8 +1,5 @@
 // Each block reads what its neighbour in the cluster has put into its shared memory. With the bug, without waiting for it.
-// class: clusters
-// finds: race
-// grid: 8
-// cluster: 4
+// class: clusters; finds: race; grid: 8; cluster: 4
 // y: f32[8 * T]
 #include <cooperative_groups.h>
 

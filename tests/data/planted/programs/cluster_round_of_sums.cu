@@ -1,8 +1,5 @@
 // Sums of all blocks of a cluster, round by round, in one cell. With the bug, the cell is used again before all have read.
-// class: clusters
-// finds: race
-// grid: 8
-// cluster: 4
+// class: clusters; finds: race; grid: 8; cluster: 4
 // y: i32[8]
 #include <cooperative_groups.h>
 

@@ -1,7 +1,5 @@
 // A table in constant memory is read. With the bug, it is written as well.
-// class: bounds
-// finds: illegal-address
-// grid: 1
+// class: bounds; finds: illegal-address; grid: 1
 // y: f32[T]
 __constant__ float table[4] = {1, 2, 3, 4};
 

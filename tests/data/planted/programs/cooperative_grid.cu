@@ -1,9 +1,6 @@
 // grid.sync() between writing and reading. With the bug, the block's barrier stands there.
-// class: grids
-// finds: race
-// grid: 5
-// y: f32[5 * T]
-// part: f32[5 * T]
+// class: grids; finds: race; grid: 5
+// y: f32[5 * T]; part: f32[5 * T]
 #include <cooperative_groups.h>
 
 __global__ void k(float *y, float *part) {

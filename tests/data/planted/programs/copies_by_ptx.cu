@@ -1,9 +1,6 @@
 // The same by cp.async itself. With the bug, the last group is not waited for.
-// class: asynchronous copies
-// finds: uninitialised
-// grid: 1
-// y: f32[8 * T]
-// x: in f32[8 * T]
+// class: asynchronous copies; finds: uninitialised; grid: 1
+// y: f32[8 * T]; x: in f32[8 * T]
 __global__ void k(float *y, const float *x) {
     __shared__ __align__(16) float tile[8192];
     const int t = threadIdx.x;

@@ -1,9 +1,6 @@
 // Four numbers at once, by a pipeline of the thread. With the bug, the consumer does not wait.
-// class: asynchronous copies
-// finds: uninitialised
-// grid: 1
-// y: f32[4 * T]
-// x: in f32[4 * T]
+// class: asynchronous copies; finds: uninitialised; grid: 1
+// y: f32[4 * T]; x: in f32[4 * T]
 #include <cuda/pipeline>
 
 __global__ void k(float *y, const float *x) {

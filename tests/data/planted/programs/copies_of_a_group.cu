@@ -1,9 +1,6 @@
 // A block copies together and waits together. With the bug, it comes together without waiting for its copies.
-// class: asynchronous copies
-// finds: uninitialised
-// grid: 2
-// y: f32[2 * T]
-// x: in f32[2 * T]
+// class: asynchronous copies; finds: uninitialised; grid: 2
+// y: f32[2 * T]; x: in f32[2 * T]
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 

@@ -1,10 +1,7 @@
 // Warps copy their rows for the next turn while they work on those of this one. With the bug, a warp that has waited for
 // its own rows reads those of its neighbour, for which nobody has waited.
-// class: asynchronous copies
-// finds: race
-// grid: 1
-// y: f32[T]
-// x: in f32[4 * T]
+// class: asynchronous copies; finds: race; grid: 1
+// y: f32[T]; x: in f32[4 * T]
 #include <cuda/barrier>
 
 __global__ void k(float *y, const float *x) {

@@ -1,10 +1,7 @@
 // Three stages of cp.async by the pipeline primitives: each thread reads what another has copied, behind a barrier. With the
 // bug, each waits for one batch less.
-// class: asynchronous copies
-// finds: uninitialised
-// grid: 2
-// y: f32[2 * T]
-// x: in f32[16 * T]
+// class: asynchronous copies; finds: uninitialised; grid: 2
+// y: f32[2 * T]; x: in f32[16 * T]
 #include <cuda_pipeline.h>
 __global__ void k(float *y, const float *x) {
     __shared__ float stage[3][1024];

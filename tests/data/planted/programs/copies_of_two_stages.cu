@@ -1,9 +1,6 @@
 // While one stage is read, the next is copied. With the bug, the wait leaves out the stage that is needed.
-// class: asynchronous copies
-// finds: uninitialised
-// grid: 1
-// y: f32[T]
-// x: in f32[8 * T]
+// class: asynchronous copies; finds: uninitialised; grid: 1
+// y: f32[T]; x: in f32[8 * T]
 #include <cuda_pipeline.h>
 
 __global__ void k(float *y, const float *x) {

@@ -1,9 +1,6 @@
 // A block copies a tile and waits for it at a barrier. With the bug, it arrives and reads.
-// class: asynchronous copies
-// finds: race
-// grid: 2
-// y: f32[2 * T]
-// x: in f32[2 * T]
+// class: asynchronous copies; finds: race; grid: 2
+// y: f32[2 * T]; x: in f32[2 * T]
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 

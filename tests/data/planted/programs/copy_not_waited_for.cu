@@ -1,9 +1,6 @@
 // Each thread waits for what it has copied, then the block for all. With the bug, nobody waits for the copies.
-// class: asynchronous copies
-// finds: uninitialised
-// grid: 2
-// y: f32[2 * T]
-// x: in f32[2 * T]
+// class: asynchronous copies; finds: uninitialised; grid: 2
+// y: f32[2 * T]; x: in f32[2 * T]
 #include <cuda_pipeline.h>
 
 __global__ void k(float *y, const float *x) {

@@ -1,9 +1,6 @@
 // What a thread has waited for, it may read itself; the others need a barrier. With the bug, there is none.
-// class: asynchronous copies
-// finds: race
-// grid: 1
-// y: f32[T]
-// x: in f32[T]
+// class: asynchronous copies; finds: race; grid: 1
+// y: f32[T]; x: in f32[T]
 #include <cuda_pipeline.h>
 
 __global__ void k(float *y, const float *x) {

@@ -1,7 +1,5 @@
 // A table in a __device__ array. With the bug, read before all of it is written.
-// class: variables and heap
-// finds: race
-// grid: 1
+// class: variables and heap; finds: race; grid: 1
 // y: i32[T]
 __device__ int table[1024];
 

@@ -1,9 +1,6 @@
 // Two halves that take turns need one barrier a round. With the bug, both rounds use one half.
-// class: tiles
-// finds: race
-// grid: 1
-// y: f32[T]
-// x: in f32[4 * T]
+// class: tiles; finds: race; grid: 1
+// y: f32[T]; x: in f32[4 * T]
 __global__ void k(float *y, const float *x) {
     __shared__ float tile[2][1024];
     const int t = threadIdx.x;

@@ -1,10 +1,6 @@
 // Two parts of dynamic shared memory. With the bug, the second begins too early.
-// class: tiles
-// finds: race
-// grid: 1
-// shared: 8 * T
-// y: f32[T]
-// x: in f32[T]
+// class: tiles; finds: race; grid: 1; shared: 8 * T
+// y: f32[T]; x: in f32[T]
 extern __shared__ float parts[];
 
 __global__ void k(float *y, const float *x) {

@@ -1,11 +1,6 @@
 // The edges of a vertex. With the bug, one too many.
-// class: guards
-// finds: out-of-bounds
-// grid: 4
-// y: inout i32[4 * T]
-// start: csr start
-// to: csr to
-// n: 4 * T
+// class: guards; finds: out-of-bounds; grid: 4
+// y: inout i32[4 * T]; start: csr start; to: csr to; n: 4 * T
 __global__ void k(int *y, const int *start, const int *to, int n) {
     const int v = blockIdx.x * blockDim.x + threadIdx.x;
     if (v < n) {

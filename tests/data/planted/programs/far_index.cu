@@ -1,7 +1,5 @@
 // A table of offsets. With the bug, one is far outside.
-// class: bounds
-// finds: illegal-address
-// grid: 1
+// class: bounds; finds: illegal-address; grid: 1
 // y: inout i32[T]
 __global__ void k(int *y) {
     const int t = threadIdx.x;

@@ -1,11 +1,6 @@
 // A block's results are announced by nvcc's own atomics. With the bug, the announcement releases nothing.
-// class: fences and flags
-// finds: race
-// grid: 2
-// y: i32[T]
-// x: in i32[T]
-// made: i32[T]
-// ready: i32[1] = 0
+// class: fences and flags; finds: race; grid: 2
+// y: i32[T]; x: in i32[T]; made: i32[T]; ready: i32[1] = 0
 __global__ void k(int *y, const int *x, int *made, int *ready) {
     const int t = threadIdx.x, last = blockDim.x - 1;
     if (blockIdx.x == 0) {

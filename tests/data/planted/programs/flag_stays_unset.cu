@@ -1,9 +1,6 @@
 // Blocks wait for a later one, which comes. With the bug, for one that there is not.
-// class: fences and flags
-// finds: hang
-// grid: 3
-// y: i32[1]
-// flag: i32[4] = 0
+// class: fences and flags; finds: hang; grid: 3
+// y: i32[1]; flag: i32[4] = 0
 __global__ void k(int *y, int *flag) {
     if (threadIdx.x != 0) {
         return;

@@ -1,9 +1,6 @@
 // Each warp leaves data for another one: its lanes fence, one of them sets the flag. With the bug, nobody fences.
-// class: fences and flags
-// finds: race
-// grid: 1
-// y: f32[T]
-// x: in f32[T]
+// class: fences and flags; finds: race; grid: 1
+// y: f32[T]; x: in f32[T]
 __global__ void k(float *y, const float *x) {
     __shared__ float s[1024];
     __shared__ int full[32];

@@ -1,7 +1,5 @@
 // Memory from malloc is freed when all have read it. With the bug, before.
-// class: freed memory
-// finds: out-of-bounds
-// grid: 2
+// class: freed memory; finds: out-of-bounds; grid: 2
 // y: i32[2 * T]
 __global__ void k(int *y) {
     __shared__ int *shared;

@@ -1,7 +1,5 @@
 // An array that is freed. With the bug, by every thread.
-// class: freed memory
-// finds: illegal-address
-// grid: 1
+// class: freed memory; finds: illegal-address; grid: 1
 // y: i32[T]
 __global__ void k(int *y) {
     __shared__ int *list;

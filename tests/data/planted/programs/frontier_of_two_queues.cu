@@ -1,11 +1,6 @@
 // The next level goes into another queue. With the bug, into the one that is being read.
-// class: worklists
-// finds: race
-// grid: 1
-// y: u32[T * 4] = 0
-// start: csr start
-// to: csr to
-// n: T
+// class: worklists; finds: race; grid: 1
+// y: u32[T * 4] = 0; start: csr start; to: csr to; n: T
 __global__ void k(unsigned *y, const int *start, const int *to, int n) {
     __shared__ int queue[2][1024], count[2];
     const int t = threadIdx.x;

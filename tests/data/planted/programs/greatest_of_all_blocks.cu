@@ -1,9 +1,6 @@
 // Blocks keep the greatest number. With the bug, the atomic's scope is the block.
-// class: atomics and scopes
-// finds: race
-// grid: 3
-// y: i32[1] = 0
-// x: in i32[3 * T]
+// class: atomics and scopes; finds: race; grid: 3
+// y: i32[1] = 0; x: in i32[3 * T]
 #include <cuda/atomic>
 
 #ifdef BUG

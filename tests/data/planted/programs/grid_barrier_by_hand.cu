@@ -1,10 +1,6 @@
 // All blocks wait for each other by a counter. With the bug, only thread 0's stores are ordered.
-// class: grids
-// finds: race
-// grid: 6
-// y: f32[6 * T]
-// part: f32[6 * T]
-// count: u32[1] = 0
+// class: grids; finds: race; grid: 6
+// y: f32[6 * T]; part: f32[6 * T]; count: u32[1] = 0
 __global__ void k(float *y, float *part, unsigned *count) {
     const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t, all = gridDim.x * blockDim.x;
     part[i] = i;

@@ -1,8 +1,6 @@
 // Blocks pass values on around a ring, through two halves of one array, with a grid barrier a round. With the bug, every
 // second round has none.
-// class: grids
-// finds: race
-// grid: 3
+// class: grids; finds: race; grid: 3
 // y: inout f32[6 * T]
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;

@@ -1,9 +1,6 @@
 // All blocks come to grid.sync(). With the bug, one leaves before it.
-// class: grids
-// finds: hang
-// grid: 3
-// y: f32[3 * T]
-// part: f32[3 * T]
+// class: grids; finds: hang; grid: 3
+// y: f32[3 * T]; part: f32[3 * T]
 #include <cooperative_groups.h>
 
 __global__ void k(float *y, float *part) {

@@ -1,9 +1,6 @@
 // Lanes with one key elect one of them to count. With the bug, each adds to the shared count itself.
-// class: warps
-// finds: race
-// grid: 1
-// y: u32[8]
-// x: in u32[T]
+// class: warps; finds: race; grid: 1
+// y: u32[8]; x: in u32[T]
 __global__ void k(unsigned *y, const unsigned *x) {
     __shared__ unsigned bins[8];
     const int t = threadIdx.x;

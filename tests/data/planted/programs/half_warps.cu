@@ -1,9 +1,6 @@
 // Halves of warps change over values. With the bug, the mask leaves the partner out.
-// class: warps
-// finds: race
-// grid: 1
-// y: f32[T]
-// x: in f32[T]
+// class: warps; finds: race; grid: 1
+// y: f32[T]; x: in f32[T]
 __global__ void k(float *y, const float *x) {
     __shared__ float s[1024];
     const int t = threadIdx.x;

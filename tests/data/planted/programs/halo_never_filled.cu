@@ -1,10 +1,6 @@
 // The borders of a tile are filled, too. With the bug, the right one is not.
-// class: tiles
-// finds: uninitialised
-// grid: 2
-// y: f32[2 * T]
-// x: in f32[2 * T]
-// n: 2 * T
+// class: tiles; finds: uninitialised; grid: 2
+// y: f32[2 * T]; x: in f32[2 * T]; n: 2 * T
 __global__ void k(float *y, const float *x, int n) {
     __shared__ float tile[1026];
     const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;

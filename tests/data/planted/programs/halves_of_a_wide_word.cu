@@ -1,7 +1,5 @@
 // Two numbers in one word of 64 bits, added to at once. With the bug, the lower one is cleared by itself.
-// class: atomics and scopes
-// finds: race
-// grid: 2
+// class: atomics and scopes; finds: race; grid: 2
 // y: u32[2] = 0
 __global__ void k(unsigned *y) {
     auto *wide = reinterpret_cast<unsigned long long *>(y);

@@ -1,7 +1,5 @@
 // A thread's own array from malloc. With the bug, it is too short.
-// class: bounds
-// finds: out-of-bounds
-// grid: 1
+// class: bounds; finds: out-of-bounds; grid: 1
 // y: f32[T]
 __global__ void k(float *y) {
 #ifdef BUG

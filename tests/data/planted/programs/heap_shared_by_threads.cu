@@ -1,7 +1,5 @@
 // An array from malloc for the whole block. With the bug, nobody waits until it is filled.
-// class: variables and heap
-// finds: race
-// grid: 1
+// class: variables and heap; finds: race; grid: 1
 // y: i32[T]
 __global__ void k(int *y) {
     __shared__ int *list;

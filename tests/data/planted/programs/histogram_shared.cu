@@ -1,9 +1,6 @@
 // Bins in shared memory. With the bug, they are added to without an atomic.
-// class: atomics and scopes
-// finds: race
-// grid: 2
-// y: i32[16] = 0
-// x: in i32[2 * T]
+// class: atomics and scopes; finds: race; grid: 2
+// y: i32[16] = 0; x: in i32[2 * T]
 __global__ void k(int *y, const int *x) {
     __shared__ int bins[16];
     const int t = threadIdx.x;

@@ -1,10 +1,6 @@
 // Every second vertex comes in, and puts its neighbours out. With the bug, by plain writes.
-// class: graphs
-// finds: race
-// grid: 2
-// y: i32[2 * T] = 0
-// start: csr start
-// to: csr to
+// class: graphs; finds: race; grid: 2
+// y: i32[2 * T] = 0; start: csr start; to: csr to
 __global__ void k(int *y, const int *start, const int *to) {
     const int v = blockIdx.x * blockDim.x + threadIdx.x;
     if (v % 2 == 0) {

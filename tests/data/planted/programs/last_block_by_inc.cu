@@ -1,12 +1,7 @@
 // The last block of a grid, told by atomicInc, which wraps around: a barrier, then a fence by the one thread that counts.
 // With the bug, that barrier is missing.
-// class: last blocks
-// finds: race
-// grid: 5
-// y: f32[1]
-// part: f32[5 * T]
-// x: in f32[5 * T]
-// count: u32[1] = 0
+// class: last blocks; finds: race; grid: 5
+// y: f32[1]; part: f32[5 * T]; x: in f32[5 * T]; count: u32[1] = 0
 __global__ void k(float *y, float *part, const float *x, unsigned *count) {
     __shared__ bool last;
     const int i = blockIdx.x * blockDim.x + threadIdx.x;

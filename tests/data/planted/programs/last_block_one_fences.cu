@@ -1,11 +1,6 @@
 // Every thread leaves something, one thread fences for all. With the bug, without a barrier before its fence.
-// class: last blocks
-// finds: race
-// grid: 4
-// y: f32[T]
-// part: f32[4 * T]
-// tickets: u32[1] = 0
-// x: in f32[4 * T]
+// class: last blocks; finds: race; grid: 4
+// y: f32[T]; part: f32[4 * T]; tickets: u32[1] = 0; x: in f32[4 * T]
 __global__ void k(float *y, float *part, unsigned *tickets, const float *x) {
     __shared__ bool is_last;
     const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;

@@ -1,11 +1,6 @@
 // The last block adds up what all have left. With the bug, the fence is of block scope.
-// class: last blocks
-// finds: race
-// grid: 6
-// y: f32[1]
-// part: f32[6]
-// tickets: u32[1] = 0
-// x: in f32[6 * T]
+// class: last blocks; finds: race; grid: 6
+// y: f32[1]; part: f32[6]; tickets: u32[1] = 0; x: in f32[6 * T]
 __global__ void k(float *y, float *part, unsigned *tickets, const float *x) {
     __shared__ bool is_last;
     __shared__ float s[1024];

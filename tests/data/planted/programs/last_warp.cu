@@ -1,9 +1,6 @@
 // The last warp of a sum. With the bug, its lanes are taken to go in step.
-// class: warps
-// finds: race
-// grid: 1
-// y: f32[1]
-// x: in f32[T]
+// class: warps; finds: race; grid: 1
+// y: f32[1]; x: in f32[T]
 __global__ void k(float *y, const float *x) {
     __shared__ volatile float s[1024];
     const int t = threadIdx.x;

@@ -1,9 +1,6 @@
 // The last warp of a block adds up what all warps have left. With the bug, no fence comes before the ticket.
-// class: last blocks
-// finds: race
-// grid: 2
-// y: f32[2]
-// x: in f32[2 * T]
+// class: last blocks; finds: race; grid: 2
+// y: f32[2]; x: in f32[2 * T]
 __global__ void k(float *y, const float *x) {
     __shared__ float parts[32];
     __shared__ unsigned tickets;

@@ -1,9 +1,6 @@
 // The first warp makes a table, and the others wait at a latch for it. With the bug, they do not.
-// class: barriers
-// finds: race
-// grid: 2
-// y: i32[2 * T]
-// x: in i32[T]
+// class: barriers; finds: race; grid: 2
+// y: i32[2 * T]; x: in i32[T]
 #include <cuda/latch>
 
 using Latch = cuda::latch<cuda::thread_scope_block>;

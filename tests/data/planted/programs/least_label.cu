@@ -1,10 +1,6 @@
 // Labels go along edges, where they are less. With the bug, the guard before the atomic is a plain read.
-// class: guards
-// finds: race
-// grid: 2
-// y: inout i32[2 * T]
-// start: csr start
-// to: csr to
+// class: guards; finds: race; grid: 2
+// y: inout i32[2 * T]; start: csr start; to: csr to
 #include <cuda/atomic>
 
 __global__ void k(int *y, const int *start, const int *to) {

@@ -1,9 +1,6 @@
 // A lock by compare-and-swap in PTX. With the bug, it is of block scope.
-// class: locks
-// finds: race
-// grid: 4
-// y: i32[1] = 0
-// lock: u32[1] = 0
+// class: locks; finds: race; grid: 4
+// y: i32[1] = 0; lock: u32[1] = 0
 __global__ void k(int *y, unsigned *lock) {
     if (threadIdx.x != 0) {
         return;

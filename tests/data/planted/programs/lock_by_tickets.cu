@@ -1,10 +1,6 @@
 // A lock that serves in order. With the bug, whoever leaves does not fence.
-// class: locks
-// finds: race
-// grid: 4
-// y: i32[1] = 0
-// next: u32[1] = 0
-// serving: u32[1] = 0
+// class: locks; finds: race; grid: 4
+// y: i32[1] = 0; next: u32[1] = 0; serving: u32[1] = 0
 __global__ void k(int *y, unsigned *next, unsigned *serving) {
     if (threadIdx.x != 0) {
         return;

@@ -1,9 +1,6 @@
 // A lock among the threads of a block, of block scope. With the bug, one thread does without.
-// class: locks
-// finds: race
-// grid: 1
-// y: inout i32[1]
-// lock: i32[1] = 0
+// class: locks; finds: race; grid: 1
+// y: inout i32[1]; lock: i32[1] = 0
 __global__ void k(int *y, int *lock) {
     bool done = false;
 #ifdef BUG

@@ -1,9 +1,6 @@
 // A lock is left by an atomic. With the bug, by a plain store.
-// class: locks
-// finds: race
-// grid: 4
-// y: i32[1] = 0
-// lock: i32[1] = 0
+// class: locks; finds: race; grid: 4
+// y: i32[1] = 0; lock: i32[1] = 0
 __global__ void k(int *y, int *lock) {
     if (threadIdx.x != 0) {
         return;

@@ -1,9 +1,6 @@
 // A lock over blocks. With the bug, no fence comes before its giving back.
-// class: locks
-// finds: race
-// grid: 5
-// y: inout i32[1]
-// lock: i32[1] = 0
+// class: locks; finds: race; grid: 5
+// y: inout i32[1]; lock: i32[1] = 0
 __global__ void k(int *y, int *lock) {
     if (threadIdx.x != 0) {
         return;

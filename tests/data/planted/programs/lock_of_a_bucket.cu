@@ -1,10 +1,6 @@
 // A hash table with a lock for each bucket. With the bug, all buckets' locks protect one counter.
-// class: locks
-// finds: race
-// grid: 2
-// y: u32[9] = 0
-// locks: i32[8] = 0
-// x: in u32[2 * T]
+// class: locks; finds: race; grid: 2
+// y: u32[9] = 0; locks: i32[8] = 0; x: in u32[2 * T]
 __global__ void k(unsigned *y, int *locks, const unsigned *x) {
     const unsigned value = x[blockIdx.x * blockDim.x + threadIdx.x], bucket = value % 8;
     bool done = false;

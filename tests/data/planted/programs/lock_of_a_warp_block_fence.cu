@@ -1,9 +1,6 @@
 // A warp's leader fences for all lanes before it gives the lock back. With the bug, only for its block.
-// class: locks
-// finds: race
-// grid: 3
-// y: inout i32[32]
-// lock: i32[1] = 0
+// class: locks; finds: race; grid: 3
+// y: inout i32[32]; lock: i32[1] = 0
 __global__ void k(int *y, int *lock) {
     if (threadIdx.x >= 32) {
         return;

@@ -1,9 +1,6 @@
 // A lock over blocks. With the bug, it is taken by an atomic of block scope.
-// class: atomics and scopes
-// finds: race
-// grid: 5
-// y: inout i32[1]
-// lock: i32[1] = 0
+// class: atomics and scopes; finds: race; grid: 5
+// y: inout i32[1]; lock: i32[1] = 0
 #ifdef BUG
 #define TAKE atomicCAS_block
 #define GIVE atomicExch_block

@@ -1,11 +1,7 @@
 // A ticket lock that polls by atomicAdd of 0 and is passed on by atomicExch behind a fence. With the bug, the fence comes
 // after it.
-// class: locks
-// finds: race
-// grid: 6
-// y: i32[3] = 0
-// next: u32[1] = 0
-// serving: u32[1] = 0
+// class: locks; finds: race; grid: 6
+// y: i32[3] = 0; next: u32[1] = 0; serving: u32[1] = 0
 __global__ void k(int *y, unsigned *next, unsigned *serving) {
     if (threadIdx.x % 32 != 5) return;
     const unsigned mine = atomicAdd(next, 1u);

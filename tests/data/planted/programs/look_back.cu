@@ -1,12 +1,6 @@
 // Blocks take numbers and wait for the one before. With the bug, the sum is told before it is there.
-// class: look-back
-// finds: race
-// grid: 8
-// y: f32[8 * T]
-// x: in f32[8 * T]
-// sums: f32[8]
-// ready: i32[8] = 0
-// ticket: u32[1] = 0
+// class: look-back; finds: race; grid: 8
+// y: f32[8 * T]; x: in f32[8 * T]; sums: f32[8]; ready: i32[8] = 0; ticket: u32[1] = 0
 __global__ void k(float *y, const float *x, float *sums, int *ready, unsigned *ticket) {
     __shared__ int number;
     __shared__ float before;

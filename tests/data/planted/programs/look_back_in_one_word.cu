@@ -1,10 +1,6 @@
 // State and value of each block in one 64-bit word. With the bug, they are in two words.
-// class: look-back
-// finds: race
-// grid: 5
-// y: u32[5]
-// state: u32[20] = 0
-// x: in u32[5]
+// class: look-back; finds: race; grid: 5
+// y: u32[5]; state: u32[20] = 0; x: in u32[5]
 __global__ void k(unsigned *y, unsigned *state, const unsigned *x) {
     if (threadIdx.x != 0) {
         return;

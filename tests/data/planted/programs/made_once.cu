@@ -1,11 +1,6 @@
 // Who comes first makes a table under a lock, all others only look. With the bug, that it is made is read plainly.
-// class: locks
-// finds: race
-// grid: 4
-// y: i32[4]
-// table: i32[1] = 0
-// lock: i32[1] = 0
-// is_made: i32[1] = 0
+// class: locks; finds: race; grid: 4
+// y: i32[4]; table: i32[1] = 0; lock: i32[1] = 0; is_made: i32[1] = 0
 #include <cuda/atomic>
 
 __global__ void k(int *y, int *table, int *lock, int *is_made) {

@@ -1,7 +1,5 @@
 // A __managed__ flag that every thread may set. With the bug, to numbers that differ.
-// class: variables and heap
-// finds: race
-// grid: 2
+// class: variables and heap; finds: race; grid: 2
 // y: i32[1]
 __managed__ int winner = -1;
 

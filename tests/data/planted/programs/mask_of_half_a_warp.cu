@@ -1,9 +1,6 @@
 // Lanes hand a number to the lane opposite. With the bug, each half of the warp waits for itself alone.
-// class: warps
-// finds: race
-// grid: 1
-// y: i32[T]
-// x: in i32[T]
+// class: warps; finds: race; grid: 1
+// y: i32[T]; x: in i32[T]
 __global__ void k(int *y, const int *x) {
     __shared__ int handed[1024];
     const int t = threadIdx.x;

@@ -1,10 +1,6 @@
 // Warps meet at an mbarrier by the names of cuda::ptx. With the bug, nobody waits.
-// class: barriers
-// finds: race
-// grid: 2
-// y: i32[2 * T]
-// x: in i32[2 * T]
-// shared: 4 * T
+// class: barriers; finds: race; grid: 2; shared: 4 * T
+// y: i32[2 * T]; x: in i32[2 * T]
 #include <cuda/ptx>
 
 namespace ptx = cuda::ptx;

@@ -1,9 +1,6 @@
 // A slot is filled and read in turns, by two of PTX's mbarriers. With the bug, the first warp does not wait until it is read.
-// class: barriers
-// finds: race
-// grid: 2
-// y: i32[2 * T]
-// x: in i32[4 * T]
+// class: barriers; finds: race; grid: 2
+// y: i32[2 * T]; x: in i32[4 * T]
 #include <cstdint>
 
 __device__ unsigned at(const void *p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }

@@ -1,9 +1,6 @@
 // Threads copy eight bytes each to their neighbour's place by memcpy. With the bug, without a barrier before it is read.
-// class: copies
-// finds: race
-// grid: 1
-// y: f32[2 * T]
-// x: in f32[2 * T]
+// class: copies; finds: race; grid: 1
+// y: f32[2 * T]; x: in f32[2 * T]
 __global__ void k(float *y, const float *x) {
     __shared__ float s[2048];
     const int t = threadIdx.x, next = (t + 1) % blockDim.x;

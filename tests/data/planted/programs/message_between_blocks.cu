@@ -1,10 +1,6 @@
 // The last block writes and tells, the first waits and reads. With the bug, without a fence before telling.
-// class: fences and flags
-// finds: race
-// grid: 3
-// y: i32[1]
-// data: i32[1]
-// flag: i32[1] = 0
+// class: fences and flags; finds: race; grid: 3
+// y: i32[1]; data: i32[1]; flag: i32[1] = 0
 __global__ void k(int *y, int *data, int *flag) {
     if (threadIdx.x != 0) {
         return;

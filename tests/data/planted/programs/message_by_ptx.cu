@@ -1,10 +1,6 @@
 // A message by st.release and ld.acquire. With the bug, by st.relaxed.
-// class: fences and flags
-// finds: race
-// grid: 2
-// y: i32[1]
-// data: i32[1]
-// flag: i32[1] = 0
+// class: fences and flags; finds: race; grid: 2
+// y: i32[1]; data: i32[1]; flag: i32[1] = 0
 __device__ int acquired(const int *from) {
     int value;
     asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");

@@ -1,10 +1,6 @@
 // A message by relaxed atomics and cuda::atomic_thread_fence. With the bug, the fence stands behind the store.
-// class: fences and flags
-// finds: race
-// grid: 2
-// y: i32[1]
-// data: i32[1]
-// flag: i32[1] = 0
+// class: fences and flags; finds: race; grid: 2
+// y: i32[1]; data: i32[1]; flag: i32[1] = 0
 #include <cuda/atomic>
 
 __global__ void k(int *y, int *data, int *flag) {

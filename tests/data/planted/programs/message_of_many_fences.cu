@@ -1,12 +1,7 @@
 // All threads of a block write, fence and count; one thread of the other waits until all have, fences, and lets its block
 // read behind a barrier. With the bug, the fence is the block's.
-// class: fences and flags
-// finds: race
-// grid: 2
-// y: f32[T]
-// mail: f32[T]
-// x: in f32[T]
-// posted: u32[1] = 0
+// class: fences and flags; finds: race; grid: 2
+// y: f32[T]; mail: f32[T]; x: in f32[T]; posted: u32[1] = 0
 __global__ void k(float *y, float *mail, const float *x, unsigned *posted) {
     const int t = threadIdx.x;
     if (blockIdx.x == 1) {

@@ -1,10 +1,6 @@
 // A store that releases, a load that acquires. With the bug, the store is relaxed.
-// class: fences and flags
-// finds: race
-// grid: 2
-// y: f32[1]
-// data: f32[4]
-// flag: i32[1] = 0
+// class: fences and flags; finds: race; grid: 2
+// y: f32[1]; data: f32[4]; flag: i32[1] = 0
 #include <cuda/atomic>
 
 __global__ void k(float *y, float *data, int *flag) {

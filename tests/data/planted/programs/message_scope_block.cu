@@ -1,10 +1,6 @@
 // A message by cuda::atomic_ref. With the bug, of block scope, to another block.
-// class: atomics and scopes
-// finds: race
-// grid: 2
-// y: i32[1]
-// data: i32[1]
-// flag: i32[1] = 0
+// class: atomics and scopes; finds: race; grid: 2
+// y: i32[1]; data: i32[1]; flag: i32[1] = 0
 #include <cuda/atomic>
 
 #ifdef BUG

@@ -1,9 +1,6 @@
 // An object of device scope hands data to another block. With the bug, its scope is the block.
-// class: atomics and scopes
-// finds: race
-// grid: 2
-// y: f32[T]
-// data: f32[T]
+// class: atomics and scopes; finds: race; grid: 2
+// y: f32[T]; data: f32[T]
 #include <cuda/atomic>
 
 #ifdef BUG

@@ -1,10 +1,6 @@
 // A fence of the system orders blocks as well. With the bug, a fence object of block scope stands there.
-// class: fences and flags
-// finds: race
-// grid: 2
-// y: f32[T]
-// data: f32[T]
-// flag: u32[1] = 0
+// class: fences and flags; finds: race; grid: 2
+// y: f32[T]; data: f32[T]; flag: u32[1] = 0
 #include <cuda/atomic>
 
 __global__ void k(float *y, float *data, unsigned *flag) {

@@ -1,7 +1,5 @@
 // A block moves its array down by four elements, piece by piece, by one thread. With the bug, by each thread for its own piece.
-// class: copies
-// finds: race
-// grid: 1
+// class: copies; finds: race; grid: 1
 // y: inout f32[4 * T]
 __global__ void k(float *y) {
     const int pieces = blockDim.x - 1, size = 4 * sizeof(float);

@@ -1,9 +1,6 @@
 // One thread of all fills a table. With the bug, whoever finds it empty by a plain look.
-// class: atomics and scopes
-// finds: race
-// grid: 3
-// y: i32[1]
-// state: i32[1] = 0
+// class: atomics and scopes; finds: race; grid: 3
+// y: i32[1]; state: i32[1] = 0
 __global__ void k(int *y, int *state) {
     if (threadIdx.x != 0) {
         return;

@@ -1,9 +1,6 @@
 // Every thread copies one element, waits, and reads it. With the bug, it arrives at the barrier and does not wait.
-// class: asynchronous copies
-// finds: uninitialised
-// grid: 2
-// y: f32[2 * T]
-// x: in f32[2 * T]
+// class: asynchronous copies; finds: uninitialised; grid: 2
+// y: f32[2 * T]; x: in f32[2 * T]
 #include <cuda/barrier>
 
 __global__ void k(float *y, const float *x) {

@@ -1,7 +1,5 @@
 // One warp makes, another takes, through shared memory and a flag of block scope. With the bug, without a fence.
-// class: warps
-// finds: race
-// grid: 2
+// class: warps; finds: race; grid: 2
 // y: i32[2]
 __global__ void k(int *y) {
     __shared__ int item, told;

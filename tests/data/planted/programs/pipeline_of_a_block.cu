@@ -1,9 +1,6 @@
 // A block copies the next stage while it reads this one. With the bug, it does not wait for this one.
-// class: asynchronous copies
-// finds: race
-// grid: 1
-// y: f32[T]
-// x: in f32[8 * T]
+// class: asynchronous copies; finds: race; grid: 1
+// y: f32[T]; x: in f32[8 * T]
 #include <cooperative_groups.h>
 #include <cuda/pipeline>
 

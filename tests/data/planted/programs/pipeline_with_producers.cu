@@ -1,9 +1,6 @@
 // The first warp copies, the others add up. With the bug, it fills a stage that others still read.
-// class: asynchronous copies
-// finds: race
-// grid: 1
-// y: f32[T]
-// x: in f32[16 * T]
+// class: asynchronous copies; finds: race; grid: 1
+// y: f32[T]; x: in f32[16 * T]
 #include <cooperative_groups.h>
 #include <cuda/pipeline>
 

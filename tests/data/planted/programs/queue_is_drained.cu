@@ -1,7 +1,5 @@
 // Items are pushed, then popped behind a barrier. With the bug, they are popped while others push.
-// class: worklists
-// finds: race
-// grid: 1
+// class: worklists; finds: race; grid: 1
 // y: i32[T]
 __global__ void k(int *y) {
     __shared__ int items[1024], count;

@@ -1,9 +1,6 @@
 // Blocks draw work until there is none. With the bug, the drawn number is shared too early.
-// class: worklists
-// finds: race
-// grid: 3
-// y: inout i32[24]
-// next: i32[1] = 0
+// class: worklists; finds: race; grid: 3
+// y: inout i32[24]; next: i32[1] = 0
 __global__ void k(int *y, int *next) {
     __shared__ int drawn;
     for (;;) {

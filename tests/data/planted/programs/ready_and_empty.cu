@@ -1,9 +1,6 @@
 // Half of a block fills two buffers, the other half reads them. With the bug, a buffer is given back before it is read.
-// class: barriers
-// finds: race
-// grid: 1
-// y: i32[T]
-// x: in i32[4 * T]
+// class: barriers; finds: race; grid: 1
+// y: i32[T]; x: in i32[4 * T]
 #include <cuda/barrier>
 
 using Barrier = cuda::barrier<cuda::thread_scope_block>;

@@ -1,9 +1,6 @@
 // Rounds over a whole grid, from one array into the other. With the bug, within one array.
-// class: grids
-// finds: race
-// grid: 3
-// y: inout f32[3 * T]
-// other: f32[3 * T]
+// class: grids; finds: race; grid: 3
+// y: inout f32[3 * T]; other: f32[3 * T]
 #include <cooperative_groups.h>
 
 __global__ void k(float *y, float *other) {

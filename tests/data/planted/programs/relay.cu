@@ -1,10 +1,6 @@
 // A message that goes through a third block. With the bug, the one in the middle does not fence.
-// class: fences and flags
-// finds: race
-// grid: 3
-// y: i32[1]
-// data: i32[1]
-// flag: i32[2] = 0
+// class: fences and flags; finds: race; grid: 3
+// y: i32[1]; data: i32[1]; flag: i32[2] = 0
 __global__ void k(int *y, int *data, int *flag) {
     if (threadIdx.x != 0) {
         return;

@@ -1,10 +1,7 @@
 // Each block adds what the one before has left, when a counter says so: one thread's fetch_add releases, another's load
 // acquires, and barriers hand it on. With the bug, the load is relaxed.
-// class: fences and flags
-// finds: race
-// grid: 4
-// y: inout f32[4 * T]
-// turn: u32[1] = 0
+// class: fences and flags; finds: race; grid: 4
+// y: inout f32[4 * T]; turn: u32[1] = 0
 #include <cuda/atomic>
 __global__ void k(float *y, unsigned *turn) {
     const int t = threadIdx.x, b = blockIdx.x;

@@ -1,9 +1,6 @@
 // Each warp leaves its sum for the first one. With the bug, only the warp's own lanes wait.
-// class: warps
-// finds: race
-// grid: 1
-// y: f32[1]
-// x: in f32[T]
+// class: warps; finds: race; grid: 1
+// y: f32[1]; x: in f32[T]
 __global__ void k(float *y, const float *x) {
     __shared__ float sums[32];
     const int t = threadIdx.x;

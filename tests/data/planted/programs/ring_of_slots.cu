@@ -1,11 +1,6 @@
 // One block puts numbers into a ring, another takes them out. With the bug, a slot is given back before it is read.
-// class: fences and flags
-// finds: race
-// grid: 2
-// y: i32[1] = 0
-// slots: i32[4]
-// put: i32[1] = 0
-// taken: i32[1] = 0
+// class: fences and flags; finds: race; grid: 2
+// y: i32[1] = 0; slots: i32[4]; put: i32[1] = 0; taken: i32[1] = 0
 __global__ void k(int *y, int *slots, int *put, int *taken) {
     if (threadIdx.x != 0) {
         return;

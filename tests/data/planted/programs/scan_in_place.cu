@@ -1,9 +1,6 @@
 // A scan reads, waits, then writes. With the bug, it writes at once.
-// class: barriers
-// finds: race
-// grid: 1
-// y: f32[T]
-// x: in f32[T]
+// class: barriers; finds: race; grid: 1
+// y: f32[T]; x: in f32[T]
 __global__ void k(float *y, const float *x) {
     __shared__ float s[1024];
     const int t = threadIdx.x;

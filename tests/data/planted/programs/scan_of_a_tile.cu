@@ -1,10 +1,6 @@
 // Sums up to each thread of a tile, read by its neighbour. With the bug, the tile does not meet before that.
-// class: warps
-// finds: race
-// grid: 2
-// y: i32[2 * T]
-// x: in i32[2 * T]
-// shared: 4 * T
+// class: warps; finds: race; grid: 2; shared: 4 * T
+// y: i32[2 * T]; x: in i32[2 * T]
 #include <cooperative_groups.h>
 #include <cooperative_groups/scan.h>
 

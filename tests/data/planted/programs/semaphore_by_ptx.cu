@@ -1,10 +1,6 @@
 // Blocks take turns by a counter in PTX, as matrix products that split k do. With the bug, what moves it on is relaxed.
-// class: fences and flags
-// finds: race
-// grid: 4
-// y: f32[T] = 0
-// x: in f32[4 * T]
-// turn: i32[1] = 0
+// class: fences and flags; finds: race; grid: 4
+// y: f32[T] = 0; x: in f32[4 * T]; turn: i32[1] = 0
 __global__ void k(float *y, const float *x, int *turn) {
     const int t = threadIdx.x;
     if (t == 0) {

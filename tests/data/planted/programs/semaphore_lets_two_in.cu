@@ -1,9 +1,6 @@
 // A semaphore that lets one in at a time guards a sum. With the bug, it lets two in.
-// class: locks
-// finds: race
-// grid: 8
-// y: i32[1] = 0
-// x: in i32[8 * T]
+// class: locks; finds: race; grid: 8
+// y: i32[1] = 0; x: in i32[8 * T]
 #include <cuda/semaphore>
 
 #ifdef BUG

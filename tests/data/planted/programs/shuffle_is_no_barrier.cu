@@ -1,9 +1,6 @@
 // A value left in shared memory for the warp. With the bug, a shuffle is taken for a barrier.
-// class: warps
-// finds: race
-// grid: 1
-// y: f32[T]
-// x: in f32[T]
+// class: warps; finds: race; grid: 1
+// y: f32[T]; x: in f32[T]
 __global__ void k(float *y, const float *x) {
     __shared__ float s[32];
     const int t = threadIdx.x;

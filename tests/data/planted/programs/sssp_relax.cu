@@ -1,12 +1,6 @@
 // One round of relaxing all edges. With the bug, the smaller distance is written without an atomic.
-// class: graphs
-// finds: race
-// grid: 4
-// y: inout u32[4 * T]
-// d: in u32[4 * T]
-// start: csr start
-// to: csr to
-// n: 4 * T
+// class: graphs; finds: race; grid: 4
+// y: inout u32[4 * T]; d: in u32[4 * T]; start: csr start; to: csr to; n: 4 * T
 __global__ void k(unsigned *y, const unsigned *d, const int *start, const int *to, int n) {
     const int v = blockIdx.x * blockDim.x + threadIdx.x;
     if (v < n) {

@@ -1,10 +1,6 @@
 // Nodes are pushed onto a list, and nobody follows it yet. With the bug, who pushes also looks at what is below.
-// class: worklists
-// finds: race
-// grid: 2
-// y: i32[2 * T]
-// value: i32[2 * T]
-// head: i32[1] = 0
+// class: worklists; finds: race; grid: 2
+// y: i32[2 * T]; value: i32[2 * T]; head: i32[1] = 0
 __global__ void k(int *y, int *value, int *head) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     value[i] = 3 * i;

@@ -1,9 +1,6 @@
 // A stage is copied over when all have read it. With the bug, while some still read.
-// class: asynchronous copies
-// finds: race
-// grid: 1
-// y: f32[T]
-// x: in f32[4 * T]
+// class: asynchronous copies; finds: race; grid: 1
+// y: f32[T]; x: in f32[4 * T]
 #include <cuda_pipeline.h>
 
 __global__ void k(float *y, const float *x) {

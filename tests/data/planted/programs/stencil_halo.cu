@@ -1,9 +1,6 @@
 // A halo is loaded by the first threads. With the bug, nobody waits for it.
-// class: tiles
-// finds: race
-// grid: 2
-// y: f32[2 * T]
-// x: in f32[2 * T]
+// class: tiles; finds: race; grid: 2
+// y: f32[2 * T]; x: in f32[2 * T]
 __global__ void k(float *y, const float *x) {
     __shared__ float s[1026];
     const int t = threadIdx.x, n = gridDim.x * blockDim.x, i = blockIdx.x * blockDim.x + t;

@@ -1,9 +1,6 @@
 // Neighbours are read and replaced. With the bug, in place.
-// class: guards
-// finds: race
-// grid: 3
-// y: inout f32[3 * T]
-// x: in f32[3 * T]
+// class: guards; finds: race; grid: 3
+// y: inout f32[3 * T]; x: in f32[3 * T]
 __global__ void k(float *y, const float *x) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
 #ifdef BUG

@@ -1,9 +1,6 @@
 // Every block takes from any list by an atomic on its head. With the bug, the owner takes without one.
-// class: worklists
-// finds: race
-// grid: 3
-// y: i32[3 * 8] = 0
-// head: i32[3] = 0
+// class: worklists; finds: race; grid: 3
+// y: i32[3 * 8] = 0; head: i32[3] = 0
 __global__ void k(int *y, int *head) {
     if (threadIdx.x != 0) {
         return;

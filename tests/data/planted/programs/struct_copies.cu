@@ -1,9 +1,6 @@
 // Structs of 24 bytes are handed to the neighbour. With the bug, while they are written.
-// class: copies
-// finds: race
-// grid: 1
-// y: f32[T]
-// x: in f32[T]
+// class: copies; finds: race; grid: 1
+// y: f32[T]; x: in f32[T]
 struct Item {
     double weight;
     float value[4];

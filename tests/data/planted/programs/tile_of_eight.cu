@@ -1,9 +1,6 @@
 // Lanes of a tile of 16 hand numbers round. With the bug, tiles of 8 wait.
-// class: warps
-// finds: race
-// grid: 1
-// y: i32[T]
-// x: in i32[T]
+// class: warps; finds: race; grid: 1
+// y: i32[T]; x: in i32[T]
 #include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;

@@ -1,9 +1,6 @@
 // A tile that is loaded in a loop. With the bug, it is overwritten while others still read it.
-// class: tiles
-// finds: race
-// grid: 1
-// y: f32[T]
-// x: in f32[4 * T]
+// class: tiles; finds: race; grid: 1
+// y: f32[T]; x: in f32[4 * T]
 __global__ void k(float *y, const float *x) {
     __shared__ float tile[1024];
     const int t = threadIdx.x;

@@ -1,9 +1,6 @@
 // A tree sum in shared memory. With the bug, the rounds are not kept apart.
-// class: barriers
-// finds: race
-// grid: 2
-// y: f32[2]
-// x: in f32[2 * T]
+// class: barriers; finds: race; grid: 2
+// y: f32[2]; x: in f32[2 * T]
 __global__ void k(float *y, const float *x) {
     __shared__ float s[1024];
     const int t = threadIdx.x;

@@ -1,10 +1,6 @@
 // A block counts in shared memory, then adds its count to all. With the bug, by an atomic of the block alone.
-// class: graphs
-// finds: race
-// grid: 4
-// y: i32[1] = 0
-// start: csr start
-// to: csr to
+// class: graphs; finds: race; grid: 4
+// y: i32[1] = 0; start: csr start; to: csr to
 __global__ void k(int *y, const int *start, const int *to) {
     __shared__ int count;
     if (threadIdx.x == 0) {

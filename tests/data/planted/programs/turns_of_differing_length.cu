@@ -1,9 +1,6 @@
 // All threads take as many turns as the longest. With the bug, as many as each has work for.
-// class: barriers
-// finds: divergent-barrier
-// grid: 1
-// y: f32[T]
-// x: in u32[T]
+// class: barriers; finds: divergent-barrier; grid: 1
+// y: f32[T]; x: in u32[T]
 __global__ void k(float *y, const unsigned *x) {
     __shared__ float s[1024];
     const int t = threadIdx.x;

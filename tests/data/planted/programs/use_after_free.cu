@@ -1,7 +1,5 @@
 // A thread's own array from malloc. With the bug, it is read after free.
-// class: freed memory
-// finds: out-of-bounds
-// grid: 1
+// class: freed memory; finds: out-of-bounds; grid: 1
 // y: f32[T]
 __global__ void k(float *y) {
     float *mine = static_cast<float *>(malloc(4 * sizeof(float)));

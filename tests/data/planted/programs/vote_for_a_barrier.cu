@@ -1,9 +1,6 @@
 // A block votes whether to go on, which is a barrier, too. With the bug, every warp votes for itself.
-// class: barriers
-// finds: race
-// grid: 1
-// y: i32[T]
-// x: in i32[T]
+// class: barriers; finds: race; grid: 1
+// y: i32[T]; x: in i32[T]
 __global__ void k(int *y, const int *x) {
     __shared__ int seen[1024];
     const int t = threadIdx.x, n = blockDim.x;

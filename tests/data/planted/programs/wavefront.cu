@@ -1,10 +1,6 @@
 // A block goes on from what the one before it has left. With the bug, it is told before all threads have written.
-// class: fences and flags
-// finds: race
-// grid: 4
-// y: i32[4 * T]
-// x: in i32[4 * T]
-// flags: i32[4] = 0
+// class: fences and flags; finds: race; grid: 4
+// y: i32[4 * T]; x: in i32[4 * T]; flags: i32[4] = 0
 __global__ void k(int *y, const int *x, int *flags) {
     const int t = threadIdx.x, b = blockIdx.x, n = blockDim.x;
     if (b > 0) {

@@ -1,10 +1,6 @@
 // What one block appends, another takes. With the bug, the size is raised before the item is there.
-// class: worklists
-// finds: race
-// grid: 2
-// y: i32[1]
-// list: i32[4]
-// size: i32[1] = 0
+// class: worklists; finds: race; grid: 2
+// y: i32[1]; list: i32[4]; size: i32[1] = 0
 __global__ void k(int *y, int *list, int *size) {
     if (threadIdx.x != 0) {
         return;

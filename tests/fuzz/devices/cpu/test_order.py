@@ -23,14 +23,14 @@ def races(device: CpuDevice, name: str, threads: int = 64) -> list[Finding]:
     [
         (
             "tree_sum",
-            "in the next turn of the loop line 14 uses s[1] again, too early: put `__syncthreads()` after line 15 "
+            "in the next turn of the loop line 11 uses s[1] again, too early: put `__syncthreads()` after line 12 "
             "(kfuzz tried it: it prevents this race); thread 1 writes s[1], which thread 0 of its warp read",
         ),
-        ("tile_used_again", "may still read: put `__syncthreads()` after line 14"),
-        ("half_warps", "line 10 writes s[8] and line 16 reads it: put `__syncthreads()` after line 10"),
+        ("tile_used_again", "may still read: put `__syncthreads()` after line 11"),
+        ("half_warps", "line 7 writes s[8] and line 13 reads it: put `__syncthreads()` after line 7"),
         (
             "barrier_in_loop",
-            "line 13 reads s[32] and line 21 writes it: put `__syncthreads()` after line 13 (kfuzz tried it",
+            "line 10 reads s[32] and line 18 writes it: put `__syncthreads()` after line 10 (kfuzz tried it",
         ),
         ("once_by_exchange", "no barrier orders blocks: needs atomics with fences"),
         ("counter_block_scope", "of block scope is used between two blocks"),
