@@ -11,18 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kfuzz.cases import atomic
+from kfuzz.cases import atomic, case_reader
 from kfuzz.cases.case import Case, Record, Values, bits_in, element_in
-from kfuzz.cases.case_reader import (
-    MAX_FILE_BYTES,
-    MAX_LITERAL,
-    MAX_TEXT,
-    SCHEMA,
-    VAST_RULE,
-    Reader,
-    read_bytes,
-    sha256_of,
-)
 from kfuzz.cases.recipe import GENERATOR, MAX_BANDS, Recipe
 from kfuzz.common.text.json_lines import write_document
 from kfuzz.devices.memory.vast import is_vast
@@ -45,32 +35,32 @@ def encode(record: Record) -> tuple[bytes, dict[str, bytes]]:
     sidecars: dict[str, bytes] = {}
     arrays = {}
     for role, array in record.case.arrays.items():
-        entry: dict[str, object] = {"shape": list(array.shape), "show": record.case.show(role)[:MAX_TEXT]}
+        entry: dict[str, object] = {"shape": list(array.shape), "show": record.case.show(role)[: case_reader.MAX_TEXT]}
         recipe = record.case.recipes.get(role)
         if element_in(array) is not F32:
             entry["element"] = element_in(array).name
         if is_vast(array):
-            entry |= {"in_turns": VAST_RULE}
-        elif array.size <= MAX_LITERAL:
+            entry |= {"in_turns": case_reader.VAST_RULE}
+        elif array.size <= case_reader.MAX_LITERAL:
             entry |= {"bits": write_bits(array)}
-            entry["show"] = Case(record.case.op, {}, {role: array}).show(role)[:MAX_TEXT]
+            entry["show"] = Case(record.case.op, {}, {role: array}).show(role)[: case_reader.MAX_TEXT]
         elif recipe is not None and len(recipe.bands) <= MAX_BANDS:
-            entry |= {"recipe": _encode_recipe(recipe), "sha256": sha256_of(array)}
+            entry |= {"recipe": _encode_recipe(recipe), "sha256": case_reader.sha256_of(array)}
         else:
-            entry |= {"npy": f"{sha256_of(array)}.npy"}
-            sidecars[f"{sha256_of(array)}.npy"] = _npy(array)
+            entry |= {"npy": f"{case_reader.sha256_of(array)}.npy"}
+            sidecars[f"{case_reader.sha256_of(array)}.npy"] = _npy(array)
         arrays[role] = entry
     body: dict[str, object] = {"arrays": arrays, "axes": dict(record.case.axes), "op": record.case.op}
     if not is_op(record.case.op):
         body["dimensions"] = {role: list(names) for role, names in record.case.dimensions.items()}
     if record.origin is not None:
-        plain = {"message": record.origin.message[:MAX_TEXT], "tune": dict(record.origin.tune)}
+        plain = {"message": record.origin.message[: case_reader.MAX_TEXT], "tune": dict(record.origin.tune)}
         origin = {**asdict(record.origin), **plain}
         if record.origin.severity == "error":  # as in older files, which know no other severity
             del origin["severity"]
         body["origin"] = origin
     body = json.loads(json.dumps(body, sort_keys=True))
-    return write_document({"schema": SCHEMA, **body}).encode(), sidecars
+    return write_document({"schema": case_reader.SCHEMA, **body}).encode(), sidecars
 
 
 def write_bits(array: Values) -> list[str]:
@@ -109,10 +99,10 @@ def _encode_recipe(recipe: Recipe) -> dict[str, object]:
 
 def read(path: Path) -> Record:
     """Read a case file; if it is wrong, raise a CaseError that names the file, the key and what is expected."""
-    return decode(read_bytes(path, MAX_FILE_BYTES), path)
+    return decode(case_reader.read_bytes(path, case_reader.MAX_FILE_BYTES), path)
 
 
 def decode(text: bytes, path: Path) -> Record:
     """The record in the bytes of a case file; `path` names it in errors, and its sidecars lie beside `path`."""
-    reader = Reader(path)
+    reader = case_reader.Reader(path)
     return reader.record(reader.parse(text))

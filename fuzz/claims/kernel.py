@@ -20,16 +20,7 @@ from kfuzz.claims.bound import Bound
 from kfuzz.claims.corners import corners
 from kfuzz.claims.grid_numbers import encode_numbers
 from kfuzz.claims.jobs import Arrays, buffer_of, check_derived_dimensions, shapes_of, steps_of
-from kfuzz.claims.language import kernel_file
-from kfuzz.claims.language.accuracy import (
-    CUDA,
-    Domain,
-    Rounding,
-    accuracy_for,
-    read_quantizing,
-    read_rounding,
-    read_values,
-)
+from kfuzz.claims.language import accuracy, kernel_file
 from kfuzz.claims.language.arrays import Array, check_roles, read_align, read_arrays
 from kfuzz.claims.language.axes import Axis
 from kfuzz.claims.language.expression import Expression, ExpressionError, Total, show_sizes
@@ -100,8 +91,8 @@ class Kernel:
     warp_synchronous: bool
     """The kernel was written for GPUs before Volta, where the lanes of a warp run in step."""
     launches: tuple[Launch, ...]
-    rounding: Rounding
-    values: Domain
+    rounding: accuracy.Rounding
+    values: accuracy.Domain
     broken: Broken | None
     home: Sizes
     """The shape that a host function was written for; empty if unknown."""
@@ -148,17 +139,17 @@ class Kernel:
             align=read_align(front, claim.align, arrays),
             warp_synchronous=bool(claim.warp_synchronous),
             launches=launches,
-            rounding=read_rounding(
+            rounding=accuracy.read_rounding(
                 front,
                 claim.accuracy,
                 op,
                 names,
                 types,
-                read_quantizing(front, claim.quantize, op),
+                accuracy.read_quantizing(front, claim.quantize, op),
                 claim.claims.rounds,
-                claim.libraries.arithmetic if claim.libraries else CUDA,
+                claim.libraries.arithmetic if claim.libraries else accuracy.CUDA,
             ),
-            values=read_values(front, claim.values, op),
+            values=accuracy.read_values(front, claim.values, op),
             broken=read_broken(front, claim.broken, is_exhibit=name_of(front.path).startswith(BROKEN)),
             home=read_home(front, function.home if function else None, axes),
             written=claim,
@@ -367,7 +358,7 @@ class Kernel:
             for place, count in each_count(name, counts):
                 if evaluate(self.front, place, count, sizes) < 0:
                     raise self.front.error(place, f"{count(sizes)} {at(sizes)}; a count is 0 or more")
-        return accuracy_for(self.rounding, sizes)
+        return accuracy.accuracy_for(self.rounding, sizes)
 
     def stored(self, inputs: Arrays) -> dict[str, NDArray[np.generic]]:
         """A case's numbers as this kernel stores them: rounded to its element types; integers modulo their limit."""

@@ -10,15 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.oracle.accuracy.rounding import U
-from kfuzz.oracle.diagnosis.rebuilt import (
-    ROUNDED,
-    SPLITS,
-    class_of,
-    find_block_sums,
-    find_other_rows_sum,
-    find_other_shift,
-    find_overflow,
-)
+from kfuzz.oracle.diagnosis import rebuilt
 from kfuzz.oracle.numbers.elements import BF16, F16, F32
 from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Floats, Index, Mask, tree_sum
 from kfuzz.oracle.numbers.label import Diagnosis
@@ -52,14 +44,14 @@ def diagnose(x: Floats, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: 
         return Diagnosis("all zero", "every element is 0")
     if (y == row).all():
         return Diagnosis("copied input", "the output is the input")
-    shift = find_other_shift(x, number, y)
+    shift = rebuilt.find_other_shift(x, number, y)
     if shift is not None:
         return shift
     for tolerance, least in ((_exact, 8 * U), (_tolerance, 16 * U)):
         factor = _common_factor(row, y, want, tolerance)
         if factor is not None and abs(factor - 1) > least:
             return _diagnose_denominator(x, want, factor, enclosure, number)
-    return find_block_sums(y, row) or _diagnose_elements(row, y, want, wrong[number])
+    return rebuilt.find_block_sums(y, row) or _diagnose_elements(row, y, want, wrong[number])
 
 
 def _diagnose_missing_nan(y: Doubles) -> Diagnosis:
@@ -74,10 +66,10 @@ def _diagnose_not_finite(x: Floats, number: int, y: Doubles) -> Diagnosis:
     row, bad = x[number].astype(np.float64), ~np.isfinite(y)
     with np.errstate(all="ignore"):
         of_nothing = np.exp(row - row.max()).astype(np.float32) / np.float32(0)
-    if np.isposinf(y[row.argmax()]) and (class_of(of_nothing.astype(np.float64)) == class_of(y)).all():
+    if np.isposinf(y[row.argmax()]) and (rebuilt.class_of(of_nothing.astype(np.float64)) == rebuilt.class_of(y)).all():
         return Diagnosis("sum of 0", "the largest element is divided by 0: it is missing from the sum")
     leads = bool(np.isneginf(row[0]))
-    found = None if leads and np.isnan(y).all() else find_overflow(x[number : number + 1], 0, y)
+    found = None if leads and np.isnan(y).all() else rebuilt.find_overflow(x[number : number + 1], 0, y)
     if found is not None:
         return found
     if np.isneginf(row).any():  # tried before another row's maximum: it is the simpler mistake, and gives the same NaNs
@@ -86,7 +78,7 @@ def _diagnose_not_finite(x: Floats, number: int, y: Doubles) -> Diagnosis:
             "-inf minus -inf", f"a row with {where} -inf has NaN or inf in {plural(int(bad.sum()), 'element')}"
         )
     detail = f"NaN or inf in {int(bad.sum())} of {plural(len(y), 'element')}"
-    return find_overflow(x, number, y) or Diagnosis("not finite", detail)
+    return rebuilt.find_overflow(x, number, y) or Diagnosis("not finite", detail)
 
 
 def _tolerance(d: Doubles) -> Doubles:
@@ -116,10 +108,10 @@ def _diagnose_denominator(x: Floats, want: Doubles, factor: float, enclosure: En
     width = (enclosure.hi[number, largest] - enclosure.lo[number, largest]) / want[largest]
     most = min(float(width), 1e-3) + 16 * U
     row, excess = x[number].astype(np.float64), 1 / factor - 1
-    for close in sorted({min(ROUNDED, most), most}):
+    for close in sorted({min(rebuilt.ROUNDED, most), most}):
         found = (
             _find_multiple(factor, close)
-            or find_other_rows_sum(x, number, factor, close)
+            or rebuilt.find_other_rows_sum(x, number, factor, close)
             or _find_single_element(want, excess, close)
             or _find_padding_or_rescale(row, want, excess, close)
         )
@@ -164,7 +156,7 @@ def _find_padding_or_rescale(row: Doubles, want: Doubles, excess: float, close: 
     times = excess / share
     if 0.5 < times < 4096 and abs(times - round(times)) * share <= close and share > 8 * close:
         return Diagnosis("padding counted", f"the sum counts {plural(round(times), 'zero')} as elements")
-    for width in SPLITS:
+    for width in rebuilt.SPLITS:
         for label, group in (("every", np.arange(len(row)) % width), ("tile of", np.arange(len(row)) // width)):
             if int(group.max()) == 0:
                 continue

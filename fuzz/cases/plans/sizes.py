@@ -7,23 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from kfuzz.cases.plans import scale
 from kfuzz.cases.plans.choose import Choose, once_in, one_of
 from kfuzz.cases.plans.counting import elements
 from kfuzz.cases.plans.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named_numbers, tuned_widths, widths
 from kfuzz.cases.plans.home import home_of
 from kfuzz.cases.plans.loops import least_size, loops, number_or_zero
-from kfuzz.cases.plans.scale import (
-    FAR_LARGER,
-    FEW_THREADS,
-    LEAST_CAP,
-    MANY_FIXED,
-    MANY_THREADS,
-    MOST_ROWS,
-    NEARBY,
-    SEVERAL,
-    TWICE_FIXED,
-    UNBOUNDED,
-)
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.axes import Axis
 from kfuzz.claims.language.launches import LaunchVariant
@@ -73,7 +62,7 @@ def make_allowed(ground: Ground, axes: dict[str, int], choose: Choose) -> tuple[
     orders = [(*launch, *sizes), (*sizes, *launch)]
     if not once_in(choose, ANOTHER_LAUNCH_ONCE_IN):
         orders.reverse()
-    most = max(NEARBY, FAR_LARGER * elements(kernel, axes, ground.tune))
+    most = max(scale.NEARBY, scale.FAR_LARGER * elements(kernel, axes, ground.tune))
     near = (where.near({**axes, **ground.tune}, order) for order in orders)
     found = next((one for one in near if one and elements(kernel, one, one) <= most), where.example)
     return ground_of(kernel, {name: found[name] for name in launch}), {name: found[name] for name in axes}
@@ -113,7 +102,7 @@ def draw_small_tune(kernel: Kernel, choose: Choose) -> dict[str, int]:
     least = {name: axis.lo for name, axis in kernel.axes.items()}
     tune = draw_tune(kernel, choose)
     for _ in range(VARIANT_TRIES):
-        if threads(kernel, least, tune) <= MANY_THREADS or once_in(choose, LARGE_LAUNCH_ONCE_IN):
+        if threads(kernel, least, tune) <= scale.MANY_THREADS or once_in(choose, LARGE_LAUNCH_ONCE_IN):
             break
         tune = draw_tune(kernel, choose)
     return tune
@@ -134,7 +123,7 @@ def _draw_another_turn(kernel: Kernel, choose: Choose, budget: int) -> tuple[Gro
             if least_size(kernel, loop, tune, wanted, min(axis.hi, budget), min(axis.hi, budget)) is None:
                 continue
             ground = ground_of(kernel, tune)
-            most = _largest_size(ground, {name: axis.lo}, name, budget, MANY_THREADS, UNBOUNDED)
+            most = _largest_size(ground, {name: axis.lo}, name, budget, scale.MANY_THREADS, scale.UNBOUNDED)
             least = least_size(kernel, loop, tune, wanted, axis.lo, most)
             if least is not None:
                 size = least + (choose(0, least) if once_in(choose, 4) else one_of(choose, STEPS))
@@ -167,7 +156,11 @@ def fixed_elements(kernel: Kernel) -> int:
         return 0
     tune = {name: values[0] for name, values in kernel.tune.items()}
     least = elements(kernel, {name: axis.lo for name, axis in kernel.axes.items()}, tune)
-    return 0 if least <= LEAST_CAP else least * max(1 + (least <= TWICE_FIXED), min(SEVERAL, MANY_FIXED // least))
+    return (
+        0
+        if least <= scale.LEAST_CAP
+        else least * max(1 + (least <= scale.TWICE_FIXED), min(scale.SEVERAL, scale.MANY_FIXED // least))
+    )
 
 
 def array_elements(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
@@ -194,8 +187,8 @@ def _draw_axes(ground: Ground, choose: Choose, budget: int, work: int) -> dict[s
     """Sizes for all axes, the last one first: a row's length matters more than how many rows there are."""
     if len(ground.kernel.axes) > 1 and row_axis(ground.kernel) is None and once_in(choose, EVEN_ONCE_IN):
         return _draw_even_axes(ground, choose, budget, work)
-    cap = min(budget, fixed_elements(ground.kernel) + (LEAST_CAP << choose(0, 9)))
-    workers = MANY_THREADS if once_in(choose, 8) else FEW_THREADS
+    cap = min(budget, fixed_elements(ground.kernel) + (scale.LEAST_CAP << choose(0, 9)))
+    workers = scale.MANY_THREADS if once_in(choose, 8) else scale.FEW_THREADS
     axes = {name: axis.lo for name, axis in ground.kernel.axes.items()}
     row = row_axis(ground.kernel)
     left = len(axes)
@@ -222,7 +215,7 @@ def _draw_even_axes(ground: Ground, choose: Choose, budget: int, work: int) -> d
     most, beyond = 1, budget + 1
     while beyond - most > 1:
         middle = (most + beyond) // 2
-        if fits(ground, all_of(middle), budget, MANY_THREADS, work):
+        if fits(ground, all_of(middle), budget, scale.MANY_THREADS, work):
             most = middle
         else:
             beyond = middle
@@ -302,6 +295,6 @@ def _draw_rows(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
     """How many rows: few, dozens, or a number at an edge."""
     form = choose(0, 3)
     if form == 3:
-        return _draw_size(choose, axis, ground, min(most, 8 * MOST_ROWS))
-    top = max(axis.lo, min(most, 4 if form == 0 else MOST_ROWS))
+        return _draw_size(choose, axis, ground, min(most, 8 * scale.MOST_ROWS))
+    top = max(axis.lo, min(most, 4 if form == 0 else scale.MOST_ROWS))
     return axis.near(choose(axis.lo, top))

@@ -8,16 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
+from kfuzz.claims.language import formula_claims
 from kfuzz.claims.language.expression import Expression
-from kfuzz.claims.language.formula_claims import (
-    ClaimedCounts,
-    check_names_known,
-    read_counts,
-    read_form,
-    read_kept,
-    read_models,
-    read_shared,
-)
 from kfuzz.claims.language.front_matter import FrontMatter
 from kfuzz.claims.language.keys import WrittenAccuracy, WrittenQuantize, WrittenValues
 from kfuzz.claims.language.reading import ClaimNames
@@ -66,8 +58,8 @@ class Rounding:
     than the text.
     """
 
-    adds: ClaimedCounts
-    rescales: ClaimedCounts
+    adds: formula_claims.ClaimedCounts
+    rescales: formula_claims.ClaimedCounts
     models: Accuracy
     flags: tuple[str, ...]
     read_off: tuple[Said, ...] = ()
@@ -94,7 +86,7 @@ def read_accumulators(
     """The accumulator of all sums but some, if the claim says it, and those of the others by name."""
     if written is None or isinstance(written, str):
         return written, {}
-    check_names_known(front, ("accuracy", "accumulate"), written, (*names_of(op).sums, "*"), "sum")
+    formula_claims.check_names_known(front, ("accuracy", "accumulate"), written, (*names_of(op).sums, "*"), "sum")
     return written.get("*"), {name: word for name, word in written.items() if name != "*"}
 
 
@@ -116,8 +108,8 @@ def read_rounding(
     flags = from_text if written.flags is None else written.flags
     settings = settings_of(flags)
     has_fast_divide = settings.get("prec-div", "true") == "false"
-    kept = read_kept(front, written.keep, known.narrow_values)
-    form = read_form(front, written.form, op)
+    kept = formula_claims.read_kept(front, written.keep, known.narrow_values)
+    form = formula_claims.read_form(front, written.form, op)
     check_rounds(front, rounds, written.keep, op, form)
     narrow = max(
         (one for one in elements if one.name in NARROW and not one.is_narrow), key=lambda one: one.u, default=None
@@ -141,13 +133,13 @@ def read_rounding(
         operand=written.operand,
         promote=written.promote,
         keep=kept,
-        functions=usual_models | read_models(front, written.functions, known.functions),
-        shared=read_shared(front, written.shared, tuple(known.sums)),
+        functions=usual_models | formula_claims.read_models(front, written.functions, known.functions),
+        shared=formula_claims.read_shared(front, written.shared, tuple(known.sums)),
         quantize=quantizing,
         rounds=rounds,
     )
-    adds = read_counts(front, "adds", written.adds, op, names)
-    rescales = read_counts(front, "rescales", written.rescales, op, names)
+    adds = formula_claims.read_counts(front, "adds", written.adds, op, names)
+    rescales = formula_claims.read_counts(front, "rescales", written.rescales, op, names)
     silent = tuple(said for said in text.values() if written.statement(said.key) is None)
     doubts = tuple(one for said in text.values() if (one := contradiction(front, written.statement(said.key), said)))
     return Rounding(adds, rescales, models, flags, silent, doubts)
@@ -284,7 +276,7 @@ def accuracy_for(rounding: Rounding, sizes: Mapping[str, int]) -> Accuracy:
     return known
 
 
-def worked_out(counts: ClaimedCounts, sizes: Mapping[str, int]) -> int | dict[str, int | None] | None:
+def worked_out(counts: formula_claims.ClaimedCounts, sizes: Mapping[str, int]) -> int | dict[str, int | None] | None:
     """Counts at these sizes."""
     if counts is None:
         return None

@@ -8,20 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from kfuzz.claims.language import expression
-from kfuzz.claims.language.arguments import (
-    Arguments,
-    ClaimedArrays,
-    Functions,
-    Written,
-    are_plain,
-    arguments_of,
-    check_args,
-    function_name,
-    read_written,
-    uses,
-    widths_of,
-)
+from kfuzz.claims.language import arguments, expression
 from kfuzz.claims.language.expression import Expression, Total
 from kfuzz.claims.language.front_matter import FrontMatter, KeyPath
 from kfuzz.claims.language.keys import WrittenClaim, WrittenHost, WrittenLaunch
@@ -66,7 +53,7 @@ class Launch:
     """The number of blocks in a cluster along each axis; empty without clusters."""
     cooperative: bool = False
     """Whether all blocks run at once."""
-    made: Arguments | None = None
+    made: arguments.Arguments | None = None
     on_host: bool = False
     returns: tuple[str, ...] = ()
     """The outputs that a function of tensors, or a Python callable, returns, in this order."""
@@ -132,7 +119,7 @@ class LaunchVariant:
 
 
 def read_launches(
-    front: FrontMatter, claim: WrittenClaim, names: ClaimNames, arrays: ClaimedArrays, unused: frozenset[str]
+    front: FrontMatter, claim: WrittenClaim, names: ClaimNames, arrays: arguments.ClaimedArrays, unused: frozenset[str]
 ) -> tuple[Launch, ...]:
     """The launches of a claim, or the host function that makes them. `unused`: inputs that no launch has to take."""
     wanted = {name: one for name, one in arrays.items() if one.writes or one.reads not in unused}
@@ -153,24 +140,24 @@ def read_launches(
     return launches
 
 
-def check_taken(front: FrontMatter, arrays: ClaimedArrays, launches: tuple[Launch, ...]) -> None:
+def check_taken(front: FrontMatter, arrays: arguments.ClaimedArrays, launches: tuple[Launch, ...]) -> None:
     """Check that a launch takes every array."""
     for name in arrays:
         if not any(name in launch.args for launch in launches):
             raise front.error(("arrays", name), f"no launch takes '{name}' in its args")
 
 
-def read_host(front: FrontMatter, claim: WrittenHost, names: ClaimNames, arrays: ClaimedArrays) -> Launch:
+def read_host(front: FrontMatter, claim: WrittenHost, names: ClaimNames, arrays: arguments.ClaimedArrays) -> Launch:
     """The [host] table: a function of the file that makes its own launches."""
     key: KeyPath = ("host",)
     functions = host_functions_of(front.source)
-    written = replace(read_written(front, key, claim, arrays, names, functions), on_host=True)
+    written = replace(arguments.read_written(front, key, claim, arrays, names, functions), on_host=True)
     keys = LaunchKeys(key, (*key, "call" if written.is_call else "entry"))
     parameters = read_function(front, keys.function, written, functions)
-    check_args(front, (*key, "call" if written.is_call else "args"), written, parameters, arrays)
+    arguments.check_args(front, (*key, "call" if written.is_call else "args"), written, parameters, arrays)
     one = expression.number("1", ())
-    used = uses(written.texts, (*arrays, *names))
-    made = arguments_of(written, parameters, arrays, names)
+    used = arguments.uses(written.texts, (*arrays, *names))
+    made = arguments.arguments_of(written, parameters, arrays, names)
     left = (name for name, array in arrays.items() if array.writes and name not in used)
     return Launch(
         keys=keys,
@@ -182,7 +169,7 @@ def read_host(front: FrontMatter, claim: WrittenHost, names: ClaimNames, arrays:
         made=made,
         on_host=True,
         returns=tuple(left) if made.tensors else (),
-        widths=widths_of(written, parameters),
+        widths=arguments.widths_of(written, parameters),
         holes=read_holes(front, keys.function, written.function, names),
     )
 
@@ -192,16 +179,16 @@ def read_launch(
     key: KeyPath,
     claim: WrittenLaunch,
     names: ClaimNames,
-    arrays: ClaimedArrays,
-    functions: Functions,
+    arrays: arguments.ClaimedArrays,
+    functions: arguments.Functions,
 ) -> Launch:
-    written = read_written(front, key, claim, arrays, names, functions)
+    written = arguments.read_written(front, key, claim, arrays, names, functions)
     keys = LaunchKeys(
         key, (*key, "call" if written.is_call else "entry"), (*key, "cluster") if claim.cluster is not None else key
     )
     parameters = read_function(front, keys.function, written, functions)
-    check_args(front, (*key, "call" if written.is_call else "args"), written, parameters, arrays)
-    is_plain = are_plain(written, parameters, arrays)
+    arguments.check_args(front, (*key, "call" if written.is_call else "args"), written, parameters, arrays)
+    is_plain = arguments.are_plain(written, parameters, arrays)
     when = claim.when
     return Launch(
         keys=keys,
@@ -209,12 +196,12 @@ def read_launch(
         grid=read_dimensions(front, (*key, "grid"), claim.grid, names),
         block=read_dimensions(front, (*key, "block"), claim.block, names),
         shared=read_number(front, (*key, "shared"), "0" if claim.shared is None else claim.shared, names),
-        args=written.texts if is_plain else uses(written.texts, (*arrays, *names)),
+        args=written.texts if is_plain else arguments.uses(written.texts, (*arrays, *names)),
         cluster=read_cluster(front, keys, claim.cluster, written.function, names),
         cooperative=claim.cooperative,
         when=None if when is None else checked(front, (*key, "when"), when, names, expression.condition),
-        made=None if is_plain else arguments_of(written, parameters, arrays, names),
-        widths=widths_of(written, parameters),
+        made=None if is_plain else arguments.arguments_of(written, parameters, arrays, names),
+        widths=arguments.widths_of(written, parameters),
         holes=read_holes(front, keys.function, written.function, names),
     )
 
@@ -249,9 +236,11 @@ def read_holes(front: FrontMatter, key: KeyPath, function: str, names: ClaimName
     return {text: checked(front, key, text, names, expression.number) for text in HOLE.findall(function)}
 
 
-def read_function(front: FrontMatter, key: KeyPath, written: Written, functions: Functions) -> Parameters:
+def read_function(
+    front: FrontMatter, key: KeyPath, written: arguments.Written, functions: arguments.Functions
+) -> Parameters:
     """The parameters of the __global__ function that the entry names."""
-    name = function_name(written.function)
+    name = arguments.function_name(written.function)
     if name not in functions:
         what = "function with a body" if written.on_host else "__global__ function"
         found = f"no such {what} in the source; it has {', '.join(functions) or 'none'}"

@@ -17,30 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Refusal, Run, is_host
-from kfuzz.devices.cpu import compiler, toolchain
-from kfuzz.devices.cpu.abi import (
-    FINDING_CAPACITY,
-    MOST_ALLOCATIONS,
-    MOST_GIVEN,
-    MOST_LAUNCHES,
-    TOUCHED_BYTES,
-    Assume,
-    BufferFlags,
-    LoadedLibrary,
-    RawArgument,
-    RawBuffer,
-    RawFinding,
-    RawGiven,
-    RawLaunched,
-    RawRun,
-    RawStep,
-    Runtime,
-    Schedule,
-    Status,
-    are_equal,
-    arguments,
-    limits_of_memory,
-)
+from kfuzz.devices.cpu import abi, compiler, toolchain
 from kfuzz.devices.cpu.confine import StartedProcessError, confine
 from kfuzz.devices.cpu.experiments import CpuRun, Manner, examine
 from kfuzz.devices.cpu.findings import Lines, Sight, describe_sights
@@ -57,7 +34,7 @@ MEMORY_LIMIT = 40 << 30
 
 UNBACKED = "the host asks for the content of memory that has none"
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
-NO_ANSWER = (Status.timed_out, Status.too_large, Status.refused, Status.crowded, Status.unbacked)
+NO_ANSWER = (abi.Status.timed_out, abi.Status.too_large, abi.Status.refused, abi.Status.crowded, abi.Status.unbacked)
 """A run that follows earlier calls and ends like this says nothing about the job, so the job then runs alone."""
 MOST_LIBRARIES = 1024
 """More than twice as many as a campaign over our own kernels uses, 181 in two flavours. With room for fewer than all of
@@ -74,7 +51,7 @@ class LoadedFlavour:
         self.flavour = flavour
         library = compiler.build_library(job, flavour)
         with confine():  # the file's own constructors run as it is loaded
-            self.loaded = LoadedLibrary(library)
+            self.loaded = abi.LoadedLibrary(library)
         self.lines = Lines(self.loaded.library)
 
 
@@ -87,24 +64,24 @@ class PlacedJob:
         self._placed = placed = [buffer for buffer in job.buffers if not buffer.is_returned]
         self._returned = [buffer for buffer in job.buffers if buffer.is_returned]
         with_host = any(is_host(step.entry) for step in job.steps)
-        self._buffers = (RawBuffer * (MOST_ALLOCATIONS if with_host else max(1, len(placed))))()
-        self._given = (RawGiven * (MOST_GIVEN if with_host else 1))()
-        self._launched = (RawLaunched * (MOST_LAUNCHES if with_host else 1))()
+        self._buffers = (abi.RawBuffer * (abi.MOST_ALLOCATIONS if with_host else max(1, len(placed))))()
+        self._given = (abi.RawGiven * (abi.MOST_GIVEN if with_host else 1))()
+        self._launched = (abi.RawLaunched * (abi.MOST_LAUNCHES if with_host else 1))()
         for raw, buffer, distance in zip(self._buffers, placed, distances(job, seed), strict=False):
             self._fill_in(raw, buffer, distance)
         self._poisoned = [i for i, one in enumerate(placed) if one.content is None and one.fill is None]
-        self._of_earlier: list[RawBuffer] = []
-        self._args: list[ctypes.Array[RawArgument]] = []
+        self._of_earlier: list[abi.RawBuffer] = []
+        self._args: list[ctypes.Array[abi.RawArgument]] = []
         numbers = {buffer.name: i for i, buffer in enumerate(placed)}
         earlier = [step for one in job.earlier for step in self._steps_of(one, self._place_earlier(one, numbers))]
         steps = [*earlier, *self._steps_of(job, numbers)]
         self._earlier_steps = len(earlier)
-        self._steps = (RawStep * max(1, len(steps)))(*steps)
-        self._findings = (RawFinding * FINDING_CAPACITY)()
+        self._steps = (abi.RawStep * max(1, len(steps)))(*steps)
+        self._findings = (abi.RawFinding * abi.FINDING_CAPACITY)()
         self._left: dict[str, NDArray[np.generic]] = {}
         self._is_asked = False
         library = program.loaded.library
-        self._run = RawRun(
+        self._run = abi.RawRun(
             watched_buffer=-1,
             module=ctypes.pointer(program.loaded.module),
             buffers=self._buffers,
@@ -118,28 +95,28 @@ class PlacedJob:
             check=program.flavour == "check",
             flush_denormals=library.flush_denormals,
             findings=self._findings,
-            finding_capacity=FINDING_CAPACITY,
+            finding_capacity=abi.FINDING_CAPACITY,
             given=self._given,
             buffer_capacity=len(self._buffers),
             launched=self._launched,
             launched_capacity=len(self._launched),
         )
 
-    def _fill_in(self, raw: RawBuffer, buffer: Buffer, distance: int) -> None:
+    def _fill_in(self, raw: abi.RawBuffer, buffer: Buffer, distance: int) -> None:
         """Describe an array to the runtime."""
         raw.bytes, raw.distance = nbytes(buffer), distance
-        raw.flags = BufferFlags.is_output if buffer.is_output else 0
+        raw.flags = abi.BufferFlags.is_output if buffer.is_output else 0
         raw.element_bytes = 4
         if buffer.content is not None:
-            raw.content, raw.flags = self._address_of(buffer.content), raw.flags | BufferFlags.has_content
+            raw.content, raw.flags = self._address_of(buffer.content), raw.flags | abi.BufferFlags.has_content
         elif buffer.alternates:
             shape, axis = buffer.shape, buffer.rows or 0
             raw.fill, raw.element_bytes = buffer.element.one, buffer.element.bytes
             raw.vast_rows, raw.vast_inner = shape[axis], math.prod(shape[axis + 1 :])
-            raw.flags |= BufferFlags.is_initialised | BufferFlags.is_alternating
+            raw.flags |= abi.BufferFlags.is_initialised | abi.BufferFlags.is_alternating
         elif buffer.fill is not None:
             raw.fill, raw.element_bytes = buffer.fill, buffer.element.bytes
-            raw.flags |= BufferFlags.is_initialised
+            raw.flags |= abi.BufferFlags.is_initialised
 
     def _address_of(self, given: NDArray[np.generic]) -> int:
         """The address of an array's content, which stays in memory as long as this job."""
@@ -156,37 +133,39 @@ class PlacedJob:
             return dict(numbers)
         places = {}
         for buffer in placed:
-            raw = RawBuffer()
+            raw = abi.RawBuffer()
             self._fill_in(raw, buffer, 0)
-            raw.flags |= BufferFlags.is_of_earlier_call
+            raw.flags |= abi.BufferFlags.is_of_earlier_call
             places[buffer.name] = len(self._placed) + len(self._of_earlier)
             self._of_earlier.append(raw)
         return places
 
-    def _steps_of(self, job: Job, numbers: Mapping[str, int]) -> Iterator[RawStep]:
+    def _steps_of(self, job: Job, numbers: Mapping[str, int]) -> Iterator[abi.RawStep]:
         """The steps of a job whose arrays lie in these buffers."""
         for step in job.steps:
             entry = self.program.loaded.entries[str(step.entry)]
             check_arguments(job, str(step.entry), entry.signature, step.args)
             values = [(numbers[one], 0) if isinstance(one, str) else (-1, one) for one in step.args]
-            self._args.append(arguments(values))
-            raw = RawStep(entry=entry.raw, args=self._args[-1], arg_count=len(values), shared=step.shared)
+            self._args.append(abi.arguments(values))
+            raw = abi.RawStep(entry=entry.raw, args=self._args[-1], arg_count=len(values), shared=step.shared)
             raw.grid[:], raw.block[:], raw.on_host = step.grid, step.block, is_host(step.entry)
             raw.cluster[: len(step.cluster)] = step.cluster
             raw.cooperative = step.cooperative
             yield raw
 
-    def run(self, runtime: Runtime, manner: Manner, seconds: float) -> CpuRun:
+    def run(self, runtime: abi.Runtime, manner: Manner, seconds: float) -> CpuRun:
         """Run the job once, for at most `seconds`."""
         done = self._run_once(runtime, manner, seconds)
         if manner.after_calls and (done.status in NO_ANSWER or self._run.step < self._run.first_counted):
             return self._run_once(runtime, replace(manner, after_calls=False), seconds)
         return done
 
-    def _run_once(self, runtime: Runtime, manner: Manner, seconds: float) -> CpuRun:
+    def _run_once(self, runtime: abi.Runtime, manner: Manner, seconds: float) -> CpuRun:
         program, job, raw = self.program, self.job, self._run
         skipped = 0 if manner.after_calls else self._earlier_steps
-        raw.steps = ctypes.cast(ctypes.byref(self._steps, skipped * ctypes.sizeof(RawStep)), ctypes.POINTER(RawStep))
+        raw.steps = ctypes.cast(
+            ctypes.byref(self._steps, skipped * ctypes.sizeof(abi.RawStep)), ctypes.POINTER(abi.RawStep)
+        )
         raw.step_count, raw.first_counted = len(self._steps) - skipped, self._earlier_steps - skipped
         raw.job_buffer_count = len(self._placed)
         if manner.after_calls:
@@ -198,7 +177,7 @@ class PlacedJob:
         raw.schedule, raw.poison, raw.seed = manner.schedule, manner.poison, manner.seed
         raw.preempt_one_in = manner.preempt_one_in if program.flavour == "check" else 0
         raw.late_writes, raw.missing_lane = manner.late_writes, manner.missing_lane
-        raw.assume = manner.assume | (Assume.warps_in_step if job.warp_synchronous else 0)
+        raw.assume = manner.assume | (abi.Assume.warps_in_step if job.warp_synchronous else 0)
         raw.multiprocessors, raw.has_own_streams = manner.multiprocessors, manner.has_own_streams
         raw.timeout_ms = max(1, int(seconds * 1000))
         began = time.process_time()  # as the runtime counts: the time of other processes does not count
@@ -207,12 +186,12 @@ class PlacedJob:
         took = time.process_time() - began
         findings = [one for one in self._findings[: raw.finding_count] if one.step >= raw.first_counted]
         sights = describe_sights(findings, job, program.loaded.library, program.lines, raw) if findings else []
-        if raw.status == Status.finished and not self._is_asked:
+        if raw.status == abi.Status.finished and not self._is_asked:
             sights += self._find_misfits()
         if manner.after_calls:
             sights = [one if one.finding.kind == "stateful" else note_earlier_calls(one) for one in sights]
         fits = (
-            raw.status == Status.finished
+            raw.status == abi.Status.finished
             and not (job.vast or self._is_asked)
             and all(one.finding.kind != "wrong-shape" for one in sights)
         )
@@ -221,7 +200,7 @@ class PlacedJob:
         run = Run(manner.circumstances, self._outputs(), took) if fits else None
         printed = (raw.printed or b"").decode(errors="replace")
         words = (raw.refusal or b"").decode(errors="replace")
-        refusal = Refusal(words, raw.refusal_line or None) if raw.status == Status.refused else None
+        refusal = Refusal(words, raw.refusal_line or None) if raw.status == abi.Status.refused else None
         return CpuRun(manner, run, tuple(sights), raw.status, took, raw.block_ms / 1000, printed, refusal, asks)
 
     @property
@@ -238,7 +217,7 @@ class PlacedJob:
         buffers = zip(self._buffers, self._placed, strict=False)
         return {buffer.name: int(raw.address) for raw, buffer in buffers if buffer.is_output}
 
-    def examine_vast_blocks(self, runtime: Runtime, seconds: float) -> Outcome:
+    def examine_vast_blocks(self, runtime: abi.Runtime, seconds: float) -> Outcome:
         """Run a few blocks of a job of vast arrays (vast.py)."""
         with many_addresses():
             try:
@@ -246,11 +225,11 @@ class PlacedJob:
             finally:
                 runtime.release_vast()
 
-    def run_block(self, runtime: Runtime, block: int, seconds: float) -> CpuRun:
+    def run_block(self, runtime: abi.Runtime, block: int, seconds: float) -> CpuRun:
         """Run one block of a job of vast arrays."""
         self._run.only_blocks = (ctypes.c_uint64 * 1)(block)
         self._run.only_block_count = 1
-        return self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds)
+        return self.run(runtime, Manner(abi.Schedule.forward, POISONS[0]), seconds)
 
     def addresses_of_faults(self) -> list[int]:
         """The address of each sight of the last run."""
@@ -262,7 +241,7 @@ class PlacedJob:
         placed = zip(self._placed, self._buffers, strict=False)
         return {one.name: _read_written(one, int(raw.address), touched) for one, raw in placed if one.is_output}
 
-    def find_store(self, runtime: Runtime, watch: tuple[str, int], seconds: float) -> tuple[str, int] | None:
+    def find_store(self, runtime: abi.Runtime, watch: tuple[str, int], seconds: float) -> tuple[str, int] | None:
         """The file and line that store an element, in a run in forward order."""
         name, index = watch
         number = next((i for i, buffer in enumerate(self._placed) if buffer.name == name), None)
@@ -270,7 +249,7 @@ class PlacedJob:
             return None
         self._run.watched_buffer = number
         self._run.watched_offset = index * self._placed[number].element.bytes
-        self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds)
+        self.run(runtime, Manner(abi.Schedule.forward, POISONS[0]), seconds)
         library = self.program.loaded.library
         file, line = locate_line(library, self.program.lines.line_at(self._run.watched_pc))
         return None if line is None else (file, line)
@@ -283,29 +262,29 @@ class PlacedJob:
         left += [(buffer, raw.data) for buffer, raw in zip(self._returned, given, strict=False)]
         for buffer, address in left:
             array = self._left.get(buffer.name)
-            if array is None or not are_equal(array.ctypes.data, address, array.nbytes):
+            if array is None or not abi.are_equal(array.ctypes.data, address, array.nbytes):
                 array = self._left[buffer.name] = np.empty(buffer.answer, buffer.element.dtype)
                 ctypes.memmove(array.ctypes.data, address, array.nbytes)
             outputs[buffer.name] = array
         return outputs
 
-    def find_returned(self, runtime: Runtime, seconds: float) -> Outcome:
+    def find_returned(self, runtime: abi.Runtime, seconds: float) -> Outcome:
         """Run a function of tensors once, and report the type and the sizes of each tensor that it returns."""
         self._is_asked = True
-        if self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds).status != Status.finished:
+        if self.run(runtime, Manner(abi.Schedule.forward, POISONS[0]), seconds).status != abi.Status.finished:
             return Outcome()
         given = self._given[: self._run.given_count]
         return Outcome(returned=tuple((element_of(raw), tuple(raw.sizes[: raw.rank])) for raw in given))
 
-    def find_launches(self, runtime: Runtime, seconds: float) -> Outcome:
+    def find_launches(self, runtime: abi.Runtime, seconds: float) -> Outcome:
         """Call a function of tensors without running its kernels: what it returns, and launches that are refused."""
         self._is_asked, self._run.only_launches = True, True
         with many_addresses():
-            done = self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds)
-        if done.status == Status.unbacked:
+            done = self.run(runtime, Manner(abi.Schedule.forward, POISONS[0]), seconds)
+        if done.status == abi.Status.unbacked:
             return Outcome(notes=(UNBACKED,))
         found = tuple(one.finding for one in done.sights)
-        if done.refusal or done.status != Status.finished:
+        if done.refusal or done.status != abi.Status.finished:
             return Outcome(refusal=done.refusal, findings=found)
         given = self._given[: self._run.given_count]
         returned = tuple((element_of(raw), tuple(raw.sizes[: raw.rank])) for raw in given)
@@ -326,7 +305,7 @@ class PlacedJob:
                 yield Sight(Finding("wrong-shape", message, array=buffer.name), None, True)
 
 
-def element_of(raw: RawGiven) -> str:
+def element_of(raw: abi.RawGiven) -> str:
     """The name of the element type of a returned array."""
     return str(BY_TORCH_NUMBER.get(raw.type, f"type {raw.type} of torch"))
 
@@ -334,7 +313,7 @@ def element_of(raw: RawGiven) -> str:
 class _PlacedBlocks:
     """The blocks of a placed job, each of which runs alone."""
 
-    def __init__(self, placed: PlacedJob, runtime: Runtime) -> None:
+    def __init__(self, placed: PlacedJob, runtime: abi.Runtime) -> None:
         self._placed, self._runtime = placed, runtime
 
     def run_block(self, block: int, seconds: float) -> CpuRun:
@@ -355,7 +334,7 @@ def _read_written(buffer: Buffer, address: int, touched: Sequence[int]) -> Writt
     poison = np.frombuffer(POISONS[0].to_bytes(4, "little"), np.uint8)
     places, values = [np.zeros(0, np.int64)], [np.zeros(0, buffer.element.dtype)]
     for piece in sorted(touched):
-        first, last = max(piece, address), min(piece + TOUCHED_BYTES, end)
+        first, last = max(piece, address), min(piece + abi.TOUCHED_BYTES, end)
         first += -(first - address) % max(size, 4)  # an element at the seam of two pieces is left out
         count = max(0, last - first) // max(size, 4) * max(size, 4)
         if not count:
@@ -424,7 +403,7 @@ class CpuBackend:
     def __init__(self) -> None:
         self.is_spent = False
         limit_process()
-        self._runtime = Runtime(toolchain.build_runtime())
+        self._runtime = abi.Runtime(toolchain.build_runtime())
         self._programs: OrderedDict[tuple[object, ...], LoadedFlavour] = OrderedDict()
         self._loads = 0
         self._waiters: set[str] = set()
@@ -468,7 +447,7 @@ class CpuBackend:
             message = "the kernel starts processes of its own; kfuzz ended them"
             return Outcome(findings=(Finding("trap", message),))
         except MemoryError:
-            message = f"too large for this machine as it is now{limits_of_memory()}"
+            message = f"too large for this machine as it is now{abi.limits_of_memory()}"
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
         library = bound[flavour].program.loaded.library
         unset = tuple(uninitialised_local(library, one) for one in library.uninitialised)

@@ -17,6 +17,7 @@ from kfuzz.claims.language.roles import Roles, roles_of
 from kfuzz.claims.language.signature import Parameter, entries_of
 from kfuzz.common.text.cuda_text import blank_non_code, split_commas
 from kfuzz.devices import ClaimError
+from kfuzz.measure.roundings import launch_text
 from kfuzz.measure.roundings.constants import NONE_SAID, Given, constant_of
 from kfuzz.measure.roundings.guess_narrow import (
     GroupGuess,
@@ -25,14 +26,6 @@ from kfuzz.measure.roundings.guess_narrow import (
     groups_in,
     quantize_tables,
     usual_groups_in,
-)
-from kfuzz.measure.roundings.launch_text import (
-    LAUNCH,
-    WARP,
-    block_sizes,
-    constants_of,
-    launches_as_sizes,
-    shared_extent,
 )
 from kfuzz.oracle.numbers.enclosure import FLT_MAX
 from kfuzz.oracle.op.shapes import is_derived, lengths_of, longer_by
@@ -87,7 +80,7 @@ class Naming:
 def function_of(where: str, source: str) -> Function:
     """The only __global__ function, or the only one that is launched."""
     functions = entries_of(source)
-    launched = {found[1] for found in LAUNCH.finditer(source)} & functions.keys()
+    launched = {found[1] for found in launch_text.LAUNCH.finditer(source)} & functions.keys()
     names = list(launched or functions)
     if not names:
         raise ClaimError(f"{where}: it has no __global__ function")
@@ -137,7 +130,7 @@ def claims_with(find_launches: "FindLaunches", op: str, function: Function, sour
         arrays = list(arrays_of(roles, shape, function, source, given))
         found = find_launches(function.name, source, places, shape, is_single) if arrays else ()
         for launch in dict.fromkeys(found):
-            if condition and (launch.block == str(WARP) or not re.fullmatch(r"threads|\d+", launch.block)):
+            if condition and (launch.block == str(launch_text.WARP) or not re.fullmatch(r"threads|\d+", launch.block)):
                 continue  # rows of a warp are the last limit, after any number of warps was tried
             wanted = {name: ROWS if name == shape.rows else longest for name in shape.axes}
             sizes = {name: launched_sizes(launch.grid, name, one, shape.axes) for name, one in wanted.items()}
@@ -308,7 +301,7 @@ def fixed_launches(
 
 def every_written(name: str, source: str, places: Mapping[int, str], shape: Naming) -> Iterator[GuessedLaunch]:
     """The launches of the text."""
-    for grid, block, shared in launches_as_sizes(name, places, shape.axes, source):
+    for grid, block, shared in launch_text.launches_as_sizes(name, places, shape.axes, source):
         yield GuessedLaunch(grid, block, shared)
 
 
@@ -331,12 +324,12 @@ def usual_launches(
     if re.search(r"\bthreadIdx\s*\.\s*y\b", code):
         yield from launches_of_squares(shape, block_sides(code))
         return
-    sizes = block_sizes(code)
+    sizes = launch_text.block_sizes(code)
     if asks := "blockDim" in code or not sizes:
         yield from launches_of_blocks("threads", THREADS, first, is_single, shape, code)
-        if few := tuple(one for one in THREADS if one <= shared_extent(code)):
+        if few := tuple(one for one in THREADS if one <= launch_text.shared_extent(code)):
             yield from launches_of_blocks("threads", few, first, is_single, shape, code)
-    for size in dict.fromkeys([*sizes, *((WARP,) if asks or is_of_warps(code) else ())]):
+    for size in dict.fromkeys([*sizes, *((launch_text.WARP,) if asks or is_of_warps(code) else ())]):
         yield from launches_of_blocks(str(size), THREADS, first, is_single, shape, code)
 
 
@@ -349,7 +342,7 @@ def launches_of_blocks(
     block: str, threads: tuple[int, ...], first: str, is_single: bool, shape: Naming, code: str
 ) -> Iterator[GuessedLaunch]:
     """The launches with blocks of one size: with few blocks or many, and with each usual dynamic shared memory."""
-    warps = f"{block} / 32" if block == "threads" else str(max(1, int(block) // WARP))
+    warps = f"{block} / 32" if block == "threads" else str(max(1, int(block) // launch_text.WARP))
     last = shape.axes[-1]
     shares = list(dict.fromkeys([block, warps, "1"]))
     grids = [f"ceil_div({first}, {one})" if one != "1" else first for one in shares]
@@ -376,7 +369,7 @@ def launches_of_squares(shape: Naming, sides: Sequence[str]) -> Iterator[Guessed
 
 def block_sides(code: str) -> list[str]:
     """The usual blocks of two dimensions, those of the text's named numbers first."""
-    tiles = [value for value in constants_of(code).values() if value in (4, 8, 16, 32)]
+    tiles = [value for value in launch_text.constants_of(code).values() if value in (4, 8, 16, 32)]
     return list(dict.fromkeys([*(f"{one}, {one}" for one in tiles), "32, 32", "16, 16", "32, 8", "8, 8"]))
 
 
@@ -417,5 +410,5 @@ SOURCES: tuple[FindLaunches, ...] = (written_launches, usual_launches, fixed_lau
 def written_grids(function: Function, source: str) -> Iterator[tuple[str, str]]:
     """Grid and block of the launches of a kernel that the text writes, whatever its op."""
     places = {place: name_of(one) for place, one in enumerate(function.parameters) if not one.is_pointer}
-    for grid, block, _ in launches_as_sizes(function.name, places, tuple(places.values()), source):
+    for grid, block, _ in launch_text.launches_as_sizes(function.name, places, tuple(places.values()), source):
         yield grid, block

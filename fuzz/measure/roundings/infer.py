@@ -26,17 +26,9 @@ from kfuzz.common.installation import install_line
 from kfuzz.common.printable import shown_path
 from kfuzz.common.text.cuda_in_python import cuda_of, functions_in, has_cuda, list_cuda_calls
 from kfuzz.devices import ClaimError
+from kfuzz.measure.roundings import guess_host
 from kfuzz.measure.roundings.guess import Guess, check_op, guessed, op_of
 from kfuzz.measure.roundings.guess_call import claim_by_reference, claim_for_python, kernel_of_module
-from kfuzz.measure.roundings.guess_host import (
-    BY_NAMES,
-    RETURNED,
-    FunctionWords,
-    bound_in,
-    entries_for,
-    host_claims,
-    takes,
-)
 from kfuzz.measure.roundings.guess_kernel import name_of, sizes_in
 
 ENDING = ".py"
@@ -51,7 +43,7 @@ class Unclaimed:
     """The options for files without a claim. `claim`: a file with a claim in TOML, or a part of one."""
 
     op: str = ""
-    said: FunctionWords = field(default_factory=FunctionWords)
+    said: guess_host.FunctionWords = field(default_factory=guess_host.FunctionWords)
     shapes: str = ""
     """"home" leaves out all other shapes, "any" lets them count as the one that it was written for."""
     claim: Path | None = None
@@ -81,7 +73,7 @@ class GuessedClaim:
     guess: Guess | None = None
 
 
-ClaimWriter = Callable[[Path, str, str, FunctionWords], tuple[str, GuessedClaim]]
+ClaimWriter = Callable[[Path, str, str, guess_host.FunctionWords], tuple[str, GuessedClaim]]
 """Of a path, a text, an op and the options it makes the text that a claim describes, and its claim."""
 
 
@@ -132,7 +124,7 @@ def guess_by_names(path: Path, source: str) -> Guess:
         raise ClaimError(
             f"{where}: CUDA without a claim; say what it computes: kfuzz fuzz {where} --op OP; kfuzz op lists all"
         )
-    found = guessed(path, source, op, BY_NAMES)
+    found = guessed(path, source, op, guess_host.BY_NAMES)
     return replace(found, kernel=read(kernel_file.beside(path, source, found.kernel.front.toml, f"--op {op}")))
 
 
@@ -144,13 +136,13 @@ def writer_for(path: Path) -> ClaimWriter:
     return WRITERS[language.name]
 
 
-def write_for_cuda(path: Path, source: str, op: str, said: FunctionWords) -> tuple[str, GuessedClaim]:
+def write_for_cuda(path: Path, source: str, op: str, said: guess_host.FunctionWords) -> tuple[str, GuessedClaim]:
     """The text and its claim."""
     check_entry(path, source, op, said)
     return source, claim_for(path, source, op, said)
 
 
-def write_for_python(path: Path, source: str, op: str, said: FunctionWords) -> tuple[str, GuessedClaim]:
+def write_for_python(path: Path, source: str, op: str, said: guess_host.FunctionWords) -> tuple[str, GuessedClaim]:
     """The text and the claim of its function, or the CUDA in its strings and the claim of that, if that is meant."""
     if not means_cuda(path, source, said):
         return source, GuessedClaim(claim_for_python(path, source, op, said))
@@ -162,13 +154,15 @@ WRITERS: Mapping[str, ClaimWriter] = {"cuda": write_for_cuda, "python": write_fo
 """How a claim is derived from the text and the options, by the language of the file."""
 
 
-def with_given(source: str, said: FunctionWords, found: ReferenceOp) -> FunctionWords:
+def with_given(source: str, said: guess_host.FunctionWords, found: ReferenceOp) -> guess_host.FunctionWords:
     """The options with the function that a benchmark calls, and the numbers that it hands over."""
     if said.entry or not found.given:
         return said
     functions = host_functions_of(source)
-    fitting = [name for name in bound_in(source, functions) if takes(functions[name], found.given)]
-    exported = [name for name in bound_in(source, functions, found.exported) if name in fitting]
+    fitting = [
+        name for name in guess_host.bound_in(source, functions) if guess_host.takes(functions[name], found.given)
+    ]
+    exported = [name for name in guess_host.bound_in(source, functions, found.exported) if name in fitting]
     if len(fitting) != 1 and len(exported) != 1:
         return said
     entry = (exported or fitting)[0]
@@ -189,7 +183,7 @@ def with_placed_op(toml: str, folder: Path) -> str:
     return f"{toml[: found.start(1)]}{json.dumps(place_op(found[2], folder))}{toml[found.end(1) :]}"
 
 
-def means_cuda(path: Path, source: str, said: FunctionWords) -> bool:
+def means_cuda(path: Path, source: str, said: guess_host.FunctionWords) -> bool:
     """Whether the CUDA in a Python file's strings is meant: the named function is not Python's, or torch is missing.
 
     Otherwise kfuzz calls the Python around it.
@@ -226,7 +220,7 @@ def kernel_named(target: str, unclaimed: Unclaimed | None) -> Kernel:
     return kernel_of_module(target, op, unclaimed.said, unclaimed.words)
 
 
-def part_of(unclaimed: Unclaimed, values: Mapping[str, object]) -> tuple[str, FunctionWords, str]:
+def part_of(unclaimed: Unclaimed, values: Mapping[str, object]) -> tuple[str, guess_host.FunctionWords, str]:
     """The op and options of a part of a claim, merged with the command line's, and its accuracy and values tables."""
     where = shown_path(unclaimed.claim or Path())
     if unknown := [key for key in values if key not in SAID_IN_A_FILE]:
@@ -247,7 +241,7 @@ def part_of(unclaimed: Unclaimed, values: Mapping[str, object]) -> tuple[str, Fu
             )
     return (
         unclaimed.op or str(values.get("op", "")),
-        FunctionWords(
+        guess_host.FunctionWords(
             said.entry or str(values.get("entry", "")),
             said.home or tuple(sizes),
             {**given, **said.arguments},
@@ -257,20 +251,20 @@ def part_of(unclaimed: Unclaimed, values: Mapping[str, object]) -> tuple[str, Fu
     )
 
 
-def check_entry(path: Path, source: str, op: str, said: FunctionWords) -> None:
+def check_entry(path: Path, source: str, op: str, said: guess_host.FunctionWords) -> None:
     """Raise a ClaimError that says which option to give, if the file has several functions."""
-    where, entries = shown_path(path), entries_for(source)
+    where, entries = shown_path(path), guess_host.entries_for(source)
     if not said.entry and len(entries) > 1:
         raise ClaimError(f"{where}: it has {', '.join(entries)}: say which computes {op}: --entry {entries[0]}")
 
 
-def check_shapes(where: str, said: FunctionWords) -> None:
+def check_shapes(where: str, said: guess_host.FunctionWords) -> None:
     """Raise a ClaimError for options that do not go with a reference, which has its own sizes."""
     if said.home or said.only_home:
         raise ClaimError(f"{where}: --home is of an op; beside a reference write axes and home into a claim")
 
 
-def check_home(op: str, said: FunctionWords) -> None:
+def check_home(op: str, said: guess_host.FunctionWords) -> None:
     """Raise a ClaimError if the given shape does not fit the op."""
     sizes = list(dict.fromkeys(size for shape in roles_of(op).inputs.values() for size in shape if size != "1"))
     if said.home and len(said.home) != len(sizes):
@@ -279,17 +273,17 @@ def check_home(op: str, said: FunctionWords) -> None:
         raise ClaimError("--shapes home: say which: --home 16x1024")
 
 
-def claim_for(path: Path, source: str, op: str, said: FunctionWords) -> GuessedClaim:
+def claim_for(path: Path, source: str, op: str, said: guess_host.FunctionWords) -> GuessedClaim:
     """The claim: from the text alone for a function that returns tensors, else the first guess that is kept.
 
     A function that takes its outputs may take them first or last, and a text may have several numbers that may be eps;
     a wrong guess would cause false positives.
     """
-    entries = [said.entry] if said.entry else entries_for(source)
+    entries = [said.entry] if said.entry else guess_host.entries_for(source)
     constants: dict[str, str] = {}
-    for toml in (toml for one in variants_of(op) for toml in host_claims(one, source, said)):
+    for toml in (toml for one in variants_of(op) for toml in guess_host.host_claims(one, source, said)):
         read_back = tomllib.loads(toml)
-        is_returned = any(one.startswith(RETURNED) for one in read_back["arrays"])
+        is_returned = any(one.startswith(guess_host.RETURNED) for one in read_back["arrays"])
         if read_back["host"]["entry"] in entries and is_returned and not roles_of(op).has_derived_dimensions:
             constants.setdefault(str(read_back.get("scalars")), toml)
     if len(constants) == 1:

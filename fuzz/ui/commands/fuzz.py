@@ -44,6 +44,7 @@ from kfuzz.devices.vendors import vendor
 from kfuzz.kinds import Severity
 from kfuzz.measure.roundings.in_hand import add_findings
 from kfuzz.measure.roundings.infer import Unclaimed
+from kfuzz.ui.commands import own_files
 from kfuzz.ui.commands.closing_words import advise, print_report
 from kfuzz.ui.commands.completing import TARGET
 from kfuzz.ui.commands.documents import FILE, ReportFiles, format_options, service_option, write_for_service
@@ -59,16 +60,6 @@ from kfuzz.ui.commands.options import (
     print_faults,
     time_limit_options,
     unclaimed_options,
-)
-from kfuzz.ui.commands.own_files import (
-    check_instead,
-    claim_each,
-    claim_instead,
-    files_without_claim,
-    has_main,
-    leave_out,
-    own_targets,
-    passed_over,
 )
 from kfuzz.ui.commands.workplace import Workplace, cluster_option, workplace_for
 from kfuzz.ui.reports import report
@@ -204,21 +195,21 @@ def fuzz(
     began = time.monotonic()
     if not watch:
         ctx.with_resource(limited(until_end(began, max_time)))
-    given, targets = targets, targets or own_targets(Path())
+    given, targets = targets, targets or own_files.own_targets(Path())
     ctx.with_resource(
         build_ahead() if device != "gpu" and cluster is None and may_be_compiled(targets) else nullcontext()
     )
     if unclaimed is None and not watch and (reference := solved_by(targets)):
         unclaimed = Unclaimed(OP, reference=Path(reference))
-    if unclaimed is None and not watch and (paths := files_without_claim(targets)):
-        if len(targets) == 1 and has_main(text_of(paths[0])):
-            ctx.exit(check_instead(ctx, paths[0]))
-        unclaimed = claim_instead(paths[0]) if len(targets) == 1 else claim_each(paths)
+    if unclaimed is None and not watch and (paths := own_files.files_without_claim(targets)):
+        if len(targets) == 1 and own_files.has_main(text_of(paths[0])):
+            ctx.exit(own_files.check_instead(ctx, paths[0]))
+        unclaimed = own_files.claim_instead(paths[0]) if len(targets) == 1 else own_files.claim_each(paths)
     screen = console(to_stderr=outputs.uses_stdout)
     with show_phases(screen):  # a claim that is guessed, or a reference that is traced, takes some time
         kernels = Kernels((), {}) if watch else select_kernels(targets, since, unclaimed)
     if not watch and (unclaimed is None or unclaimed.by_names):
-        kernels = leave_out(passed_over(given or ("." if targets else "",)), kernels, is_strict)
+        kernels = own_files.leave_out(own_files.passed_over(given or ("." if targets else "",)), kernels, is_strict)
     print_faults(kernels)
     if unclaimed and len(kernels.usable) == 1 and kernels.usable[0].front.said:
         click.echo(

@@ -22,17 +22,8 @@ from kfuzz.common.exit_codes import INTERRUPTED, NOTHING_NEW
 from kfuzz.common.printable import one_line
 from kfuzz.measure.roundings.infer import Unclaimed
 from kfuzz.oracle.numbers.plural import plural
+from kfuzz.ui.commands import options
 from kfuzz.ui.commands.completing import TARGET
-from kfuzz.ui.commands.options import (
-    console,
-    device_option,
-    guard_all_option,
-    kernels_named,
-    parse_duration,
-    print_faults,
-    time_limit_options,
-    unclaimed_options,
-)
 from kfuzz.ui.reports.failure import failure_text
 from kfuzz.ui.reports.report import write
 from kfuzz.ui.reports.repro import script
@@ -50,7 +41,7 @@ from kfuzz.ui.targets.project import Kernels, kernels_below, kernels_for
 )
 @click.option(
     "--max-time",
-    type=parse_duration,
+    type=options.parse_duration,
     metavar="TIME",
     default="60s",
     show_default=True,
@@ -61,10 +52,10 @@ from kfuzz.ui.targets.project import Kernels, kernels_below, kernels_for
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the script to this file. Default: repro-*.py in the current folder.",
 )
-@unclaimed_options
-@device_option
-@time_limit_options
-@guard_all_option
+@options.unclaimed_options
+@options.device_option
+@options.time_limit_options
+@options.guard_all_option
 @click.pass_context
 def minimize(
     ctx: click.Context,
@@ -88,10 +79,10 @@ def minimize(
     Ctrl-C keeps the smallest case so far. Exit code: 0 done, 2 the case does not fail or cannot be run,
     130 interrupted.
     """
-    known = kernels_named([target], unclaimed) if target else kernels_below(Path.cwd())
+    known = options.kernels_named([target], unclaimed) if target else kernels_below(Path.cwd())
     record = case_file.read(path)
     kernel = kernel_of(record, path, target, known)
-    screen = console()
+    screen = options.console()
     with closing(open_device(device, guard_all=guard_all)) as opened:
         failure = failure_of(record, kernel, opened)
         if failure is None:
@@ -123,7 +114,7 @@ def kernel_of(record: Record, path: Path, target: str | None, known: Kernels) ->
     wanted = record.origin.kernel
     fitting = [one for one in kernels_for(record, known.usable) if one.name == wanted]
     if not fitting:
-        print_faults(known)  # one of these files may hold it
+        options.print_faults(known)  # one of these files may hold it
         raise TargetError(f"{path}: no kernel named {one_line(wanted)} is found here: give its file with --kernel")
     return fitting[0]
 

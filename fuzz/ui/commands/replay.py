@@ -27,17 +27,8 @@ from kfuzz.devices import Device
 from kfuzz.kinds import Kind, Severity, fails_run
 from kfuzz.measure.roundings.infer import Unclaimed
 from kfuzz.oracle.numbers.plural import plural
+from kfuzz.ui.commands import options
 from kfuzz.ui.commands.completing import FILE_NAME, TARGET
-from kfuzz.ui.commands.options import (
-    console,
-    device_option,
-    fail_on_option,
-    guard_all_option,
-    kernels_named,
-    print_faults,
-    time_limit_options,
-    unclaimed_options,
-)
 from kfuzz.ui.reports.accuracy import describe_unjudged
 from kfuzz.ui.reports.failure import replay_texts
 from kfuzz.ui.reports.inferred import inferred_claim, inferred_texts
@@ -53,11 +44,11 @@ HUGE = 1 << 22
 @click.option("--kernel", "targets", multiple=True, type=TARGET, metavar="TARGET",
               help="Replay only on this kernel: a name, a glob, a .cu file or a folder. You can repeat it. "
               "Default: all kernels below this folder, and the one that the case once broke.")  # fmt: skip
-@unclaimed_options
-@device_option
-@time_limit_options
-@guard_all_option
-@fail_on_option
+@options.unclaimed_options
+@options.device_option
+@options.time_limit_options
+@options.guard_all_option
+@options.fail_on_option
 @click.pass_context
 def replay(
     ctx: click.Context,
@@ -90,15 +81,15 @@ def replay(
     Exit code: 0 all are kept or fixed, 1 something is broken or flaky (or warned, with --fail-on warning), 2 a case
     file is damaged or nothing ran.
     """
-    kernels = kernels_named(targets, unclaimed) if targets else kernels_below(Path.cwd())
+    kernels = options.kernels_named(targets, unclaimed) if targets else kernels_below(Path.cwd())
     found = entries(places)
     if not found:
         raise TargetError(f"no case file in {', '.join(places) or DEFAULT}: nothing to replay")
-    print_faults(kernels)
+    options.print_faults(kernels)
     statuses: Counter[str] = Counter()
     idle: dict[str, Replay] = {}
     wrong: dict[str, set[Kind]] = {}
-    screen = console()
+    screen = options.console()
     with closing(open_device(device, guard_all=guard_all)) as opened:
         for entry in found:
             if entry.record is None:

@@ -6,23 +6,9 @@ import numpy as np
 
 from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.numbers.masks import all_of, any_of
+from kfuzz.oracle.systems import intervals
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.exact import either_absent
-from kfuzz.oracle.systems.intervals import (  # fmt: skip
-    corners,
-    empty_where,
-    factors,
-    is_far_above,
-    is_infinite,
-    is_power_of_two,
-    is_zero,
-    least_of,
-    magnitude,
-    most_of,
-    product_of,
-    square,
-    widen_by_underflow,
-)
 from kfuzz.oracle.systems.rules.normalized import most_deviations
 from kfuzz.oracle.systems.value import Quantity
 
@@ -34,15 +20,15 @@ def multiply(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
     lo, hi, nan = exact_product(N, a, b)
     if (most := most_deviations(N, a, b)) is not None:
         lo, hi = np.maximum(lo, -most), np.minimum(hi, most)
-    k = 0.0 if is_power_of_two(a) or is_power_of_two(b) else 1.0
+    k = 0.0 if intervals.is_power_of_two(a) or intervals.is_power_of_two(b) else 1.0
     made = N.widen(lo, hi, nan, k, N.tiny, "mul", a, b, k)
     made.absent = either_absent(a, b)
-    chain = factors(made)
+    chain = intervals.factors(made)
     if len(chain) > 2:
         return _in_any_order(N, made, chain)
     after_sum = lost_in_sums(N, a, b)
     if any_of(after_sum):
-        made.parts = (*map(np.asarray, widen_by_underflow(made.lo, made.hi, after_sum)), made.nan)
+        made.parts = (*map(np.asarray, intervals.widen_by_underflow(made.lo, made.hi, after_sum)), made.nan)
     made.slack = lambda: larger_or_1(N, a, b)  # few products are asked for it
     return made
 
@@ -54,7 +40,7 @@ def larger_or_1(N: BandSystem, a: Quantity, b: Quantity) -> Reals:
 
 def size_or_1(N: BandSystem, a: Quantity) -> Reals:
     """What a factor multiplies an earlier loss by; an infinity multiplies none that matters."""
-    size = np.maximum(magnitude(a), 1.0)
+    size = np.maximum(intervals.magnitude(a), 1.0)
     is_finite = N.E.is_finite(size)
     return size if all_of(is_finite) else np.where(np.asarray(is_finite, dtype=np.bool_), size, 1.0)
 
@@ -79,44 +65,48 @@ def _product_of_sets(N: BandSystem, a: Quantity, b: Quantity) -> tuple[Reals, Re
     with np.errstate(all="ignore"):
         nan = a.nan | b.nan
         if a is b and not any_of(a.nan):
-            return *square(a.lo, a.hi), nan
+            return *intervals.square(a.lo, a.hi), nan
         if a.lo.size and b.lo.size and a.lo.min() >= 0 and b.lo.min() >= 0:
             lo, hi = a.lo * b.lo, a.hi * b.hi
             if all_of(N.E.is_finite(hi)) and all_of(N.E.is_finite(lo)):
                 return lo, hi, nan
-        ends = corners(a, b, N.is_point(a), N.is_point(b))
+        ends = intervals.corners(a, b, N.is_point(a), N.is_point(b))
         if all(all_of(N.E.is_finite(end)) for end in ends):
-            return least_of(ends), most_of(ends), nan
+            return intervals.least_of(ends), intervals.most_of(ends), nan
         zero_a, zero_b = (a.lo <= 0) & (a.hi >= 0), (b.lo <= 0) & (b.hi >= 0)
         inf_a, inf_b = (np.abs(a.lo) == INF) | (np.abs(a.hi) == INF), (np.abs(b.lo) == INF) | (np.abs(b.hi) == INF)
         empty = (a.lo > a.hi) | (b.lo > b.hi)
-        must = (is_zero(a) & is_infinite(b)) | (is_infinite(a) & is_zero(b)) | empty
+        must = (
+            (intervals.is_zero(a) & intervals.is_infinite(b))
+            | (intervals.is_infinite(a) & intervals.is_zero(b))
+            | empty
+        )
         ends = [np.where(N.E.is_nan(end), 0.0, end) for end in ends]
-        lo, hi = empty_where(least_of(ends), most_of(ends), must)
+        lo, hi = intervals.empty_where(intervals.least_of(ends), intervals.most_of(ends), must)
         return lo, hi, nan | (((zero_a & inf_b) | (inf_a & zero_b)) & ~empty) | must
 
 
 def _in_any_order(N: BandSystem, made: Quantity, chain: list[Quantity]) -> Quantity:
     """Allow for underflow and overflow of a partial product, in any order of the factors."""
     if _loses_nothing(N, made, chain):
-        made.slack = lambda: (len(chain) - 1) * product_of([size_or_1(N, v) for v in chain])
+        made.slack = lambda: (len(chain) - 1) * intervals.product_of([size_or_1(N, v) for v in chain])
         return made
     with np.errstate(all="ignore"):
-        sizes = [np.maximum(magnitude(v), 1.0) for v in chain]
+        sizes = [np.maximum(intervals.magnitude(v), 1.0) for v in chain]
         sums = [v.slack for v in chain if v.name and np.ndim(v.slack)]
-        most = most_of(sizes) if len(chain) == 3 and not sums else product_of([*sizes, *sums])
+        most = intervals.most_of(sizes) if len(chain) == 3 and not sums else intervals.product_of([*sizes, *sums])
         if not all_of(N.E.is_finite(most)):  # a partial product with an infinity does not underflow
             most = np.where(N.E.is_finite(most), most, 1.0)
-        lo, hi = widen_by_underflow(made.lo, made.hi, N.tiny * most)
+        lo, hi = intervals.widen_by_underflow(made.lo, made.hi, N.tiny * most)
         nan = made.nan
         if not math.prod(float(np.max(np.asarray(size), initial=1.0)) for size in sizes) < N.f.max:
-            may_overflow = np.asarray(product_of(sizes) > N.f.max, dtype=np.bool_)
+            may_overflow = np.asarray(intervals.product_of(sizes) > N.f.max, dtype=np.bool_)
             over = may_overflow & ((made.lo < made.hi) | ((made.lo == made.hi) & N.E.is_finite(made.lo)))
             lo, hi, nan = np.where(over, -INF, lo), np.where(over, INF, hi), nan | over
             if any_of(sure := may_overflow & (made.lo == made.hi) & ~over):  # an infinity times what underflows is NaN
-                nan = nan | (sure & (product_of([_least_or_1(N, v) for v in chain]) <= N.tiny))
+                nan = nan | (sure & (intervals.product_of([_least_or_1(N, v) for v in chain]) <= N.tiny))
     made.parts = (np.asarray(lo), np.asarray(hi), nan)
-    made.slack = lambda: (len(chain) - 1) * product_of([size_or_1(N, v) for v in chain])
+    made.slack = lambda: (len(chain) - 1) * intervals.product_of([size_or_1(N, v) for v in chain])
     return made
 
 
@@ -137,4 +127,4 @@ def _loses_nothing(N: BandSystem, made: Quantity, chain: list[Quantity]) -> bool
         max(1.0, *(abs(float(x)) for end in {id(v.lo): v.lo, id(v.hi): v.hi}.values() for x in (end.min(), end.max())))
         for v in chain
     )
-    return most < N.f.max and is_far_above(made.lo, made.hi, N.tiny * most)
+    return most < N.f.max and intervals.is_far_above(made.lo, made.hi, N.tiny * most)

@@ -16,22 +16,9 @@ import torch
 
 from kfuzz.claims.references.aten.table import RULES, write_operation
 from kfuzz.claims.references.aten.term import Term, Text, Writer
+from kfuzz.claims.references.torch import storage
 from kfuzz.claims.references.torch.declared import CannotError, DrawsError
 from kfuzz.claims.references.torch.shadows import Shadow, Storages
-from kfuzz.claims.references.torch.storage import (
-    are_whole,
-    does_draw,
-    flat,
-    indices_of,
-    is_view,
-    key_of,
-    name_of,
-    places_of,
-    shape_of,
-    tensors_in,
-    unwatched,
-    written_by,
-)
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.devices.python.torch.modes import UncompiledMode
 from kfuzz.devices.python.torch.packed import is_packed
@@ -111,7 +98,7 @@ class Running(UncompiledMode):
         for name, given in inputs.items():
             one = self.memory.numbers(given) if is_packed(given) else given
             if one.is_floating_point():
-                self.memory.write(one, Term(name, shape_of(one), is_input=True))
+                self.memory.write(one, Term(name, storage.shape_of(one), is_input=True))
 
     @property
     def unknown(self) -> list[str]:
@@ -121,24 +108,24 @@ class Running(UncompiledMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
         """Run one operation, and write it down if it computes floats or moves them to another storage."""
         kwargs = kwargs or {}
-        op = name_of(func)
-        with unwatched():
-            given = tensors_in((args, kwargs))
+        op = storage.name_of(func)
+        with storage.unwatched():
+            given = storage.tensors_in((args, kwargs))
             self.check_values(op, given)
-            changed = [one for one in written_by(func, args, kwargs) if one.is_floating_point()]
-            if any(map(is_packed, given)) and not is_view(func) and op not in OF_PACKED:
+            changed = [one for one in storage.written_by(func, args, kwargs) if one.is_floating_point()]
+            if any(map(is_packed, given)) and not storage.is_view(func) and op not in OF_PACKED:
                 return self.copy_packed(func, types, args, kwargs)
             read = [None, *args[1:]] if op in OVERWRITES else self.with_numbers(op, args)
-            before = None if is_view(func) or op in FACTORIES else [self.memory.operand(one) for one in read]
+            before = None if storage.is_view(func) or op in FACTORIES else [self.memory.operand(one) for one in read]
             options = {name: self.memory.operand(one) for name, one in kwargs.items() if name != "out"}
             for one in changed:
                 self.memory.shadow(one)
         out = func(*args, **kwargs)
         if before is None:
             return out
-        with unwatched():
+        with storage.unwatched():
             every = [one for one in (out if isinstance(out, tuple | list) else [out]) if isinstance(one, torch.Tensor)]
-            if does_draw(func) and op not in RULES and not all(one.is_floating_point() for one in every):
+            if storage.does_draw(func) and op not in RULES and not all(one.is_floating_point() for one in every):
                 raise DrawsError(op, self.where())  # integers steer the run
             self.record(func, args, before, options, every, changed)
         return out
@@ -151,34 +138,34 @@ class Running(UncompiledMode):
 
     def copy_packed(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:  # noqa: ANN401  of torch
         """A copy of a packed tensor, whose numbers are copied likewise."""
-        if name_of(func) == "clone":
+        if storage.name_of(func) == "clone":
             made = func(*args, **kwargs)
             numbers = self.__torch_dispatch__(func, types, (self.memory.numbers(args[0]), *args[1:]), kwargs)
             if self.memory.pair(made, numbers):
                 return made
-        raise CannotError(f"{self.where()}: {name_of(func)} takes {args[0].dtype}; there is no rule")
+        raise CannotError(f"{self.where()}: {storage.name_of(func)} takes {args[0].dtype}; there is no rule")
 
     def record(
         self, func: Any, args: Sequence[Any], before: Sequence[Any], options: dict[str, Any],  # noqa: ANN401  of torch
         every: Sequence[torch.Tensor], changed: Sequence[torch.Tensor],
     ) -> None:  # fmt: skip
         """Write one operation as lines, and its results into their shadows."""
-        op = name_of(func)
-        is_live = any(isinstance(one, Term) and not one.is_mask for one in flat(before))
+        op = storage.name_of(func)
+        is_live = any(isinstance(one, Term) and not one.is_mask for one in storage.flat(before))
         if not every or not (is_live or any(one.is_floating_point() for one in every)):
             return
         if not any(one.is_floating_point() for one in every) and not self.depends(args):
             return  # a mask of the reference's own numbers is what it is
-        if op in ARITHMETIC and not changed and not self.depends(args) and are_whole((args, options, every)):
+        if op in ARITHMETIC and not changed and not self.depends(args) and storage.are_whole((args, options, every)):
             return  # so are whole numbers, such as positions that are counted in float32
         name = self.memory.name(op)
         if op == "copy_":
-            if key_of(args[1]) in self.rounded or (self.is_hidden(args[0]) and args[0].dtype != args[1].dtype):
-                self.rounded.add(key_of(args[0]))
+            if storage.key_of(args[1]) in self.rounded or (self.is_hidden(args[0]) and args[0].dtype != args[1].dtype):
+                self.rounded.add(storage.key_of(args[0]))
             made: Any = self.spread(name, before[1], args[0])
         elif op in ("zero_", "fill_"):
             number = 0.0 if op == "zero_" else before[1]
-            made = write_operation(self.to, "full", name, [None, number], {}, shape_of(args[0]))
+            made = write_operation(self.to, "full", name, [None, number], {}, storage.shape_of(args[0]))
         elif op in ("index_put_", "_index_put_impl_", "index_put") and not (len(args) > 3 and args[3]):
             self.put(name, args, before, every[0])
             return
@@ -186,11 +173,11 @@ class Running(UncompiledMode):
             made = self.pick(name, args)
         else:
             if len(every) > 1 or op.startswith(("split", "unbind", "unsafe_split")):
-                options["results"] = [shape_of(one) for one in every]
+                options["results"] = [storage.shape_of(one) for one in every]
             if not every[0].is_floating_point() and not every[0].is_complex():
                 options["dtype"] = "bool" if every[0].dtype == torch.bool else "int"
             made = self.follow(op, name, args, before, options, every[0])
-            self.drawn |= {name: DrawsError(op, self.where())} if made is None and does_draw(func) else {}
+            self.drawn |= {name: DrawsError(op, self.where())} if made is None and storage.does_draw(func) else {}
         if self.is_known(every[0]) and isinstance(made, Term) and not made.is_mask:
             made = replace(made, text=self.to.keep(f"{name}_stored", made.text), weights="", square="")
         self.keep(name, op, made if isinstance(made, list) else [made], every, changed)
@@ -199,15 +186,15 @@ class Running(UncompiledMode):
         self, op: str, name: str, args: Sequence[Any], before: Sequence[Any], options: dict[str, Any], to: torch.Tensor
     ) -> Term | list[Term] | None:
         """An operation by its rule; None without one, or where torch computes with what it rounded to a narrow type."""
-        given = tensors_in(args)
+        given = storage.tensors_in(args)
         is_moved = op in (*MOVES, *PLACES) and all(one.dtype == to.dtype for one in given if one.is_floating_point())
-        is_rounded = (self.is_hidden(to) and not is_moved) or any(key_of(one) in self.rounded for one in given)
+        is_rounded = (self.is_hidden(to) and not is_moved) or any(storage.key_of(one) in self.rounded for one in given)
         if is_rounded and op not in MOVES:
             return None
         if is_rounded:
-            self.rounded.add(key_of(to))
+            self.rounded.add(storage.key_of(to))
             self.memory.alive.append(to)
-        return write_operation(self.to, op, name, before, options, shape_of(to))
+        return write_operation(self.to, op, name, before, options, storage.shape_of(to))
 
     def keep(
         self, name: str, op: str, terms: Sequence[Term | None], every: Sequence[torch.Tensor],
@@ -234,16 +221,18 @@ class Running(UncompiledMode):
 
     def depends(self, args: Sequence[Any]) -> bool:
         """Whether an operand holds numbers of the inputs, or computed ones."""
-        given = tensors_in(args)
+        given = storage.tensors_in(args)
         floats = any(one.is_floating_point() and not self.memory.shadow(one).is_constant for one in given)
-        return floats or any(key_of(one) in self.memory.shadows for one in given if not one.is_floating_point())
+        return floats or any(storage.key_of(one) in self.memory.shadows for one in given if not one.is_floating_point())
 
     def check_values(self, op: str, given: Sequence[torch.Tensor]) -> None:
         """Raise a CannotError if Python, or a size, goes by a number that follows from the inputs."""
         hidden = [
-            one for one in given if not one.is_floating_point() and self.memory.shadows.get(key_of(one)) == Shadow(0)
+            one
+            for one in given
+            if not one.is_floating_point() and self.memory.shadows.get(storage.key_of(one)) == Shadow(0)
         ]
-        if any(not one.is_floating_point() and key_of(one) in self.memory.unpacked for one in given):
+        if any(not one.is_floating_point() and storage.key_of(one) in self.memory.unpacked for one in given):
             raise CannotError(f"{self.where()}: {op} takes bytes of several numbers each; there is no rule")
         floats = [one for one in given if one.is_floating_point() and not self.memory.shadow(one).is_constant]
         if op in BY_VALUE and (hidden or floats):
@@ -271,15 +260,15 @@ class Running(UncompiledMode):
 
     def spread(self, name: str, value: Any, like: torch.Tensor) -> Term:  # noqa: ANN401  a Term
         """What is copied, in the shape of its place."""
-        shape = shape_of(like)
+        shape = storage.shape_of(like)
         copied = write_operation(self.to, "_to_copy", name, [value], {"dtype": "float"}, value.shape)
         assert isinstance(copied, Term)
         return copied if copied.shape == shape else Term(f"{copied.text}.expanded({', '.join(shape)})", shape)
 
     def pick(self, name: str, args: Sequence[Any]) -> Term | None:
         """x[indices], whose indices are integers of this run."""
-        with unwatched():
-            at = places_of(args[0])[indices_of(args[1])]
+        with storage.unwatched():
+            at = storage.places_of(args[0])[storage.indices_of(args[1])]
         if not args[0].is_floating_point():
             return None
         shape = tuple(map(str, at.shape))
@@ -288,10 +277,10 @@ class Running(UncompiledMode):
 
     def put(self, name: str, args: Sequence[Any], before: Sequence[Any], made: torch.Tensor) -> None:
         """x[indices] = values."""
-        at = places_of(args[0])[indices_of(args[1])]
-        if key_of(made) != key_of(args[0]):
+        at = storage.places_of(args[0])[storage.indices_of(args[1])]
+        if storage.key_of(made) != storage.key_of(args[0]):
             self.memory.write(made, before[0])
-            at = places_of(made)[indices_of(args[1])]
+            at = storage.places_of(made)[storage.indices_of(args[1])]
         row = self.to.set(name, f"{before[2].text}.expanded({', '.join(map(str, at.shape))}).reshaped(-1)")
         self.memory.place(made, at.reshape(-1), row)
 
@@ -300,7 +289,7 @@ class Running(UncompiledMode):
         self.without_rule[name] = f"{op} ({self.where()})"
         sizes = "".join(f", {size}" for size in one.shape)
         text = f'N.unknown("of torch\'s {op}, which kfuzz has no rule for, in {self.where()}"{sizes})'
-        return Term(self.to.set(name, text), shape_of(one))
+        return Term(self.to.set(name, text), storage.shape_of(one))
 
 
 def run_traced(

@@ -23,6 +23,7 @@ from kfuzz.common.printable import printable, shown_path
 from kfuzz.common.text.cuda_text import blank_non_code, includes
 from kfuzz.common.text.headers import SourceFile, sources
 from kfuzz.devices import ClaimError, UnsupportedError, cache
+from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.cpu.compiler import UNINITIALISED, Library, dependencies, digest_of, empty_files, run_permissively
 from kfuzz.devices.cpu.complaints import complaint_lines
 from kfuzz.devices.cpu.left_out_keywords import compile_leniently
@@ -30,20 +31,6 @@ from kfuzz.devices.cpu.libraries import find_missing
 from kfuzz.devices.cpu.line_words import LINES_A_FILE
 from kfuzz.devices.cpu.options import HOST_LIBRARIES, LINK, Flags, Flavour
 from kfuzz.devices.cpu.programs.command_line import Command, NvccSource
-from kfuzz.devices.cpu.toolchain import (
-    FRONTS,
-    HOME,
-    INCLUDES,
-    build_program_objects,
-    build_runtime,
-    flags_before_front,
-    option_words,
-    own_digest,
-    precompile_front,
-    read_places,
-    shared_arrays,
-    words_after_front,
-)
 from kfuzz.devices.cpu.translate import ON_A_GPU, Translation, translate
 from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, header_name
 from kfuzz.devices.host_compiler import environment, find_compiler, identity, run_compiler
@@ -91,10 +78,10 @@ def compile_source(source: NvccSource, flags: Sequence[str], flavour: Flavour = 
 
 def _compile_unit(source: NvccSource, unit: Unit, flags: Sequence[str], flavour: Flavour) -> ObjectFile:
     compiler, chosen = find_compiler(), Flags(tuple(flags), flush_denormals=False)
-    words = option_words(compiler, flavour, chosen, with_host=True)
+    words = toolchain.option_words(compiler, flavour, chosen, with_host=True)
     parts = [
         identity(compiler),
-        own_digest(),
+        toolchain.own_digest(),
         *words,
         unit.text,
         *unit.texts[1:],
@@ -177,22 +164,26 @@ def _number_files(paths: Sequence[str]) -> list[int]:
 
 
 def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flavour, name: str) -> bytes:
-    header = precompile_front(compiler, flavour, chosen, FRONT)
+    header = toolchain.precompile_front(compiler, flavour, chosen, FRONT)
     with cache.scratch() as folder:
         made, depends = folder / "made.o", folder / "made.d"
         empty = empty_files(folder, unit.missing)
 
         def compiled(front: str, what: Unit) -> subprocess.CompletedProcess[str]:
             command = [
-                *(compiler, *option_words(compiler, flavour, flags_before_front(chosen), with_host=True), "-pipe"),
+                *(
+                    compiler,
+                    *toolchain.option_words(compiler, flavour, toolchain.flags_before_front(chosen), with_host=True),
+                    "-pipe",
+                ),
                 f"-fmacro-prefix-map={KERNEL_NAME}={path}",  # __FILE__ in macros; line_words.py has the others
-                *("-include", front, *words_after_front(chosen, folder), *INCLUDES),
+                *("-include", front, *toolchain.words_after_front(chosen, folder), *toolchain.INCLUDES),
                 *("-iquote", str(folder), "-iquote", str(path.parent), "-idirafter", str(empty)),
                 *("-MMD", "-MF", str(depends), "-c", "-x", "c++", str(what.write(folder)), "-o", str(made)),
             ]
             return run_permissively(command, environment(folder), path)
 
-        for front in (str(header), FRONTS[FRONT]):  # the second in case the precompiled one is damaged
+        for front in (str(header), toolchain.FRONTS[FRONT]):  # the second in case the precompiled one is damaged
             done = compile_leniently(partial(compiled, front), unit)
             if not done.returncode:
                 break
@@ -203,7 +194,9 @@ def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flav
             raise ClaimError(complaint)
         unset = sorted({(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)})
         _attach_notes(made, unit, unset, folder)
-        included = [one for one in dependencies(depends) if HOME not in one.parents and folder not in one.parents]
+        included = [
+            one for one in dependencies(depends) if toolchain.HOME not in one.parents and folder not in one.parents
+        ]
         notes = json.dumps([(str(one), digest_of(one)) for one in included if one.parent != header.parent]).encode()
         cache.keep(f"{name}.o", made.read_bytes())
         cache.keep(f"{name}.json", notes)
@@ -249,10 +242,10 @@ def link(objects: Sequence[Path], command: Command, output: Path, flavour: Flavo
     compiler = find_compiler()
     with cache.scratch() as folder:
         made = folder / "program.so"
-        ours = [*build_program_objects(compiler, flavour), *HOST_LIBRARIES]
+        ours = [*toolchain.build_program_objects(compiler, flavour), *HOST_LIBRARIES]
         words = [compiler, *LINK, *map(str, objects), *command.linked, *ours]
         try:  # the first link reports what is missing
-            _run([*words, str(build_runtime()), "-Wl,--no-undefined", "-o", str(made)], folder)
+            _run([*words, str(toolchain.build_runtime()), "-Wl,--no-undefined", "-o", str(made)], folder)
         except ClaimError:
             for one in objects:  # the linker has no words for arrays of many GB
                 _check_static_shared(one)
@@ -267,7 +260,7 @@ def link(objects: Sequence[Path], command: Command, output: Path, flavour: Flavo
 
 
 def _check_static_shared(made: Path) -> None:
-    for name, size in shared_arrays(made).items():
+    for name, size in toolchain.shared_arrays(made).items():
         if size > STATIC_SHARED_MAX:
             raise ClaimError(
                 f"__shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_MAX}; "
@@ -307,7 +300,7 @@ def load_program(program: Path, flavour: Flavour = "check") -> Library:
         cache.keep(name, raw)
     path = cache.folder() / name
     notes = _read_notes(path)
-    layout = read_places(path)
+    layout = toolchain.read_places(path)
     constants = {name for one in notes for name in one["constants"]}
     files: dict[int, SourceFile] = {}
     for one in notes:

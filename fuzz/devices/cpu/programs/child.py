@@ -19,22 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kfuzz.devices import DeviceError, Refusal
-from kfuzz.devices.cpu import toolchain
-from kfuzz.devices.cpu.abi import (
-    FINDING_CAPACITY,
-    MOST_ALLOCATIONS,
-    MOST_GIVEN,
-    LoadedLibrary,
-    RawBuffer,
-    RawFinding,
-    RawGiven,
-    RawLaunched,
-    RawRun,
-    RawStep,
-    Runtime,
-    Status,
-    arguments,
-)
+from kfuzz.devices.cpu import abi, toolchain
 from kfuzz.devices.cpu.backend import MEMORY_LIMIT, limit_process
 from kfuzz.devices.cpu.compiler import Library
 from kfuzz.devices.cpu.experiments import Manner
@@ -53,10 +38,10 @@ class LiveRun(ctypes.Structure):
     """The structs that a run fills in, which a second process may read meanwhile."""
 
     _fields_ = (
-        ("raw", RawRun),
-        ("findings", RawFinding * FINDING_CAPACITY),
-        ("buffers", RawBuffer * MOST_ALLOCATIONS),
-        ("launched", RawLaunched * MOST_LAUNCHES),
+        ("raw", abi.RawRun),
+        ("findings", abi.RawFinding * abi.FINDING_CAPACITY),
+        ("buffers", abi.RawBuffer * abi.MOST_ALLOCATIONS),
+        ("launched", abi.RawLaunched * MOST_LAUNCHES),
     )
 
 
@@ -76,7 +61,7 @@ def read_live_run(path: Path) -> ProgramEnd | None:
             bytes(memoryview(live.findings)[: raw.finding_count]),
             bytes(memoryview(live.buffers)[: raw.buffer_count]),
             bytes(memoryview(live.launched)[: raw.launched_count]),
-            Status.stopped,
+            abi.Status.stopped,
             0,
             0.0,
             0.0,
@@ -101,17 +86,17 @@ def run_main(request: ProgramRun, words: list[str], live: LiveRun, close: Callab
     """
     library, manner = request.library, request.manner
     limit_process(MEMORY_LIMIT + ADDRESSES_OF_ARRAYS)
-    runtime = Runtime(find_runtime())
-    loaded = LoadedLibrary(library)
+    runtime = abi.Runtime(find_runtime())
+    loaded = abi.LoadedLibrary(library)
     given = (ctypes.c_char_p * (len(words) + 1))(*(os.fsencode(one) for one in words), None)
     buffers, launched, findings = live.buffers, live.launched, live.findings
-    step = RawStep(entry=loaded.entries["main"].raw, arg_count=2, on_host=1)
-    step.args = arguments([(-1, len(words)), (-1, ctypes.addressof(given))])
-    live.raw = RawRun(
+    step = abi.RawStep(entry=loaded.entries["main"].raw, arg_count=2, on_host=1)
+    step.args = abi.arguments([(-1, len(words)), (-1, ctypes.addressof(given))])
+    live.raw = abi.RawRun(
         watched_buffer=-1,
         module=ctypes.pointer(loaded.module),
         buffers=buffers,
-        steps=(RawStep * 1)(step),
+        steps=(abi.RawStep * 1)(step),
         shared_arrays=loaded.shared,
         variables=loaded.variables,
         thread_local_anchor_offset=library.anchor_offset,
@@ -131,8 +116,8 @@ def run_main(request: ProgramRun, words: list[str], live: LiveRun, close: Callab
         multiprocessors=manner.multiprocessors,
         timeout_ms=max(1, int(request.seconds * 1000)) if request.seconds else 0,
         findings=findings,
-        finding_capacity=FINDING_CAPACITY,
-        given=(RawGiven * MOST_GIVEN)(),
+        finding_capacity=abi.FINDING_CAPACITY,
+        given=(abi.RawGiven * abi.MOST_GIVEN)(),
         buffer_capacity=len(buffers),
         launched=launched,
         launched_capacity=len(launched),
@@ -204,7 +189,7 @@ def run_alone(words: list[str]) -> None:
         if end.refusal:
             sys.stderr.write(f"kfuzz: cannot run: {end.refusal.words}\n")
         sys.stderr.flush()
-        os._exit(end.exit_code & 255 if end.status == Status.finished else 1)  # without running destructors again
+        os._exit(end.exit_code & 255 if end.status == abi.Status.finished else 1)  # without running destructors again
 
     run_main(ProgramRun(load_program(Path(words[0])), Manner(0, POISONS[0]), 0.0), words, LiveRun(), close)
 

@@ -9,15 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kfuzz.common.text.cuda_text import blank_non_code
-from kfuzz.devices.cpu.ptx.asm_text import (
-    STATEMENT,
-    AsmError,
-    SeveralTextsError,
-    TextMacros,
-    closing,
-    find_text_macros,
-    read_statement,
-)
+from kfuzz.devices.cpu.ptx import asm_text
 from kfuzz.devices.cpu.ptx.blocks import write_statement
 from kfuzz.devices.cpu.ptx.words import C
 
@@ -44,20 +36,22 @@ class Refused:
     """Counted from the line of the statement."""
 
 
-def translate_statements(source: str, code: str, macros: TextMacros | None = None) -> Iterator[Translated | Refused]:
+def translate_statements(
+    source: str, code: str, macros: asm_text.TextMacros | None = None
+) -> Iterator[Translated | Refused]:
     """What becomes of each asm statement of a source; `code` is blanked, `macros` are macros that are strings."""
-    known = find_text_macros(source) if macros is None else macros
-    for statement in STATEMENT.finditer(code):
-        end = closing(code, statement.end() - 1)
+    known = asm_text.find_text_macros(source) if macros is None else macros
+    for statement in asm_text.STATEMENT.finditer(code):
+        end = asm_text.closing(code, statement.end() - 1)
         if not end:
             continue
         inside = slice(statement.end(), end - 1)
         before = source.count("\n", statement.start(), statement.end())
         try:
             if "goto" in statement["words"]:
-                raise AsmError("asm goto")
+                raise asm_text.AsmError("asm goto")
             made = "\n" * before + _translate(source[inside], code[inside], known)
-        except AsmError as error:
+        except asm_text.AsmError as error:
             yield Refused(statement.start(), end, str(error), before + error.line)
             continue
         wanted = source.count("\n", statement.start(), end)
@@ -67,12 +61,12 @@ def translate_statements(source: str, code: str, macros: TextMacros | None = Non
         yield Translated(statement.start(), end, made + newline * (wanted - made.count("\n")))
 
 
-def _translate(source: str, code: str, macros: TextMacros) -> str:
+def _translate(source: str, code: str, macros: asm_text.TextMacros) -> str:
     """The C++ for the inside of a statement."""
     if not (choice := _choice(code)):
         try:
-            return write_statement(read_statement(source, code, macros))
-        except SeveralTextsError as error:
+            return write_statement(asm_text.read_statement(source, code, macros))
+        except asm_text.SeveralTextsError as error:
             return _choose_text(source, code, macros, error.macro)
     made = []
     for directive, start, end in choice.branches:
@@ -88,11 +82,11 @@ def _translate(source: str, code: str, macros: TextMacros) -> str:
         pieces.append(f"\n#else\n{' '.join(_translate(rest, blank_non_code(rest), macros).split())}")
     joined = "".join((*pieces, "\n#endif\n"))
     if joined.count("\n") > source.count("\n"):
-        raise AsmError("a choice of the preprocessor on fewer lines than its translation")
+        raise asm_text.AsmError("a choice of the preprocessor on fewer lines than its translation")
     return joined
 
 
-def _choose_text(source: str, code: str, macros: TextMacros, macro: str) -> str:
+def _choose_text(source: str, code: str, macros: asm_text.TextMacros, macro: str) -> str:
     """The C++ for each meaning of a macro in the text; the compiler compares them with the one that it has."""
     made = "({ "
     for text in macros.texts[macro]:

@@ -12,17 +12,7 @@ import numpy as np
 import torch
 
 from kfuzz.devices import Finding, UnsupportedError
-from kfuzz.devices.python import gpu_memory
-from kfuzz.devices.python.lending import (
-    BESIDE_BYTES,
-    Allocate,
-    Allocations,
-    CapturedCall,
-    PoisonedBlock,
-    ReturnedArray,
-    allocate_block,
-    find_overwrites,
-)
+from kfuzz.devices.python import gpu_memory, lending
 from kfuzz.devices.python.lent_memory import LentArray
 from kfuzz.devices.python.torch.elements import OF_TYPE, TYPES, as_array, as_tensor
 from kfuzz.devices.python.torch.modes import UncompiledMode
@@ -47,10 +37,10 @@ FREE_PIECES, MOST_PIECES = (1 << 18, 1 << 14, 1 << 10, 1 << 7), 4096
 class PoisonedTensors(UncompiledMode):
     """Gives torch.empty and its kin memory of kfuzz, full of poison, while a callable runs."""
 
-    def __init__(self, word: int, allocate: Allocate | None = None) -> None:
+    def __init__(self, word: int, allocate: lending.Allocate | None = None) -> None:
         super().__init__()
         self.word, self._allocate = word, allocate
-        self.in_host: list[PoisonedBlock] = []
+        self.in_host: list[lending.PoisonedBlock] = []
         self.on_gpu: list[gpu_memory.GpuBlock] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
@@ -66,29 +56,29 @@ class PoisonedTensors(UncompiledMode):
         return torch.as_strided(whole.view(out.dtype), out.shape, out.stride())
 
     def _host_memory(self, nbytes: int, words: str) -> Any:  # noqa: ANN401  a tensor of bytes
-        self.in_host.append(allocate_block(nbytes, self.word, words))
+        self.in_host.append(lending.allocate_block(nbytes, self.word, words))
         return torch.from_numpy(self.in_host[-1].body)
 
     def _memory_of_gpu(self, nbytes: int, words: str) -> Any:  # noqa: ANN401  a tensor of bytes
         address = self._allocate(nbytes, f"{words} that the callable allocates") if self._allocate else None
         if address is not None:
-            self.on_gpu.append(gpu_memory.poison_block(address - BESIDE_BYTES, nbytes, self.word, words, None))
+            self.on_gpu.append(gpu_memory.poison_block(address - lending.BESIDE_BYTES, nbytes, self.word, words, None))
             view = gpu_memory.GpuView(address, (nbytes,), np.dtype(np.uint8), None)
             return torch.as_tensor(SignedView(view), device="cuda")
         held = torch.empty(gpu_memory.guarded_size(nbytes), dtype=torch.uint8, device="cuda")
         self.on_gpu.append(gpu_memory.poison_block(held.data_ptr(), nbytes, self.word, words, held))
-        return held[BESIDE_BYTES : BESIDE_BYTES + nbytes]
+        return held[lending.BESIDE_BYTES : lending.BESIDE_BYTES + nbytes]
 
     def findings(self) -> Iterator[Finding]:
         """The writes beside these tensors."""
-        yield from find_overwrites(self.in_host, self.word)
+        yield from lending.find_overwrites(self.in_host, self.word)
         yield from gpu_memory.find_overwrites(self.on_gpu, self.word)
 
 
 class TorchTensors:
     """Tensors, on the CPU or the first GPU."""
 
-    def __init__(self, device: str, watch: Callable[[int], AbstractContextManager[Allocations]]) -> None:
+    def __init__(self, device: str, watch: Callable[[int], AbstractContextManager[lending.Allocations]]) -> None:
         self._device, self._watch = device, watch
         torch.set_num_threads(1)  # as many processes are at work as there are processors
 
@@ -100,7 +90,7 @@ class TorchTensors:
         assert memory.host is not None
         return as_tensor(memory.host, element)
 
-    def answer(self, value: object) -> ReturnedArray | None:
+    def answer(self, value: object) -> lending.ReturnedArray | None:
         """A tensor's elements, on any device."""
         if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
             return None
@@ -109,17 +99,17 @@ class TorchTensors:
         whole = torch.zeros_like(value, device="cpu") if value.is_meta else value.detach()  # meta: it has no elements
         plain = whole.to("cpu", copy=True).contiguous()
         is_exact = type(value) in (torch.Tensor, torch.nn.Parameter)
-        return ReturnedArray(type(value).__name__, element, as_array(plain), is_exact, value.data_ptr())
+        return lending.ReturnedArray(type(value).__name__, element, as_array(plain), is_exact, value.data_ptr())
 
-    def watch(self, word: int) -> AbstractContextManager[Allocations]:
+    def watch(self, word: int) -> AbstractContextManager[lending.Allocations]:
         """Put poison into what is allocated."""
         return self._watch(word)
 
-    def watch_in_field(self, word: int, allocate: Allocate) -> AbstractContextManager[Allocations]:
+    def watch_in_field(self, word: int, allocate: lending.Allocate) -> AbstractContextManager[lending.Allocations]:
         """Put what torch.empty and its kin allocate into a field."""
         return poison_tensors(word, allocate)
 
-    def capture(self, call: Callable[[], object]) -> CapturedCall:
+    def capture(self, call: Callable[[], object]) -> lending.CapturedCall:
         """Call a few times in a stream of its own, as torch asks for, then once in a graph."""
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
@@ -131,7 +121,7 @@ class TorchTensors:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             value = call()
-        return CapturedCall(value, graph.replay)
+        return lending.CapturedCall(value, graph.replay)
 
     def occupy_free(self, word: int) -> Callable[[], int]:
         """Give whole free segments back, and fill the free parts of the others, the larger pieces first."""
@@ -160,7 +150,7 @@ class TorchTensors:
 
 
 @contextmanager
-def poison_tensors(word: int, allocate: Allocate | None = None) -> Iterator[PoisonedTensors]:
+def poison_tensors(word: int, allocate: lending.Allocate | None = None) -> Iterator[PoisonedTensors]:
     """Put poison into what torch.empty allocates."""
     with PoisonedTensors(word, allocate) as made:
         yield made

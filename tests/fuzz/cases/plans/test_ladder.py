@@ -7,17 +7,7 @@ import numpy as np
 import pytest
 from paths import DATA
 
-from kfuzz.campaign.schedule import (
-    LARGE,
-    LARGE_EVERY,
-    MOST_RUNGS,
-    RUNG_EVERY,
-    RUNG_FIRST,
-    attempt_of,
-    large_of,
-    probe_of,
-    rung_of,
-)
+from kfuzz.campaign import schedule
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.campaign.trials.vast import choose_vast_part
 from kfuzz.cases.plans.choose import seeded_choices
@@ -63,7 +53,9 @@ IN_THE_SUITE = ("__mul24", "elements in an unsigned")
 def try_rung(kernel: Kernel, rung: Rung, device: CpuDevice) -> Trial:
     attempt = plan_rung(kernel, rung, seeded_choices(7))
     assert attempt is not None
-    return run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, 1, RUNG_FIRST, 3, 30.0))
+    return run_trial(
+        kernel, attempt.case, attempt.tune, device, schedule.probe_of(kernel, 1, schedule.RUNG_FIRST, 3, 30.0)
+    )
 
 
 @pytest.mark.slow
@@ -258,7 +250,7 @@ def test_an_index_of_sixteen_bits_is_found_in_arrays_of_words_and_other_layouts(
 
 def test_a_ladder_has_the_rungs_that_the_claim_reaches_those_beyond_first() -> None:
     every = rungs(load(RIGHT))
-    assert len(set(every)) == len(every) <= MOST_RUNGS
+    assert len(set(every)) == len(every) <= schedule.MOST_RUNGS
     assert Rung("cols", 29) in every
     assert Rung("cols", 31) not in every
     beyond = [one.is_beyond for one in every]
@@ -268,11 +260,13 @@ def test_a_ladder_has_the_rungs_that_the_claim_reaches_those_beyond_first() -> N
 
 def test_each_rung_has_one_trial_of_a_campaign_and_no_other_large_one() -> None:
     kernel = load(RIGHT)
-    indices = range(RUNG_FIRST, RUNG_FIRST + RUNG_EVERY * MOST_RUNGS, RUNG_EVERY)
-    assert [rung for index in range(4096) if (rung := rung_of(kernel, index))] == list(rungs(kernel))
-    assert {large_of(index) for index in indices} == {"rung"}
-    assert not {index % LARGE_EVERY for index in indices} & set(LARGE)
-    assert attempt_of(kernel, 1, RUNG_FIRST).rung == rungs(kernel)[0]
+    indices = range(
+        schedule.RUNG_FIRST, schedule.RUNG_FIRST + schedule.RUNG_EVERY * schedule.MOST_RUNGS, schedule.RUNG_EVERY
+    )
+    assert [rung for index in range(4096) if (rung := schedule.rung_of(kernel, index))] == list(rungs(kernel))
+    assert {schedule.large_of(index) for index in indices} == {"rung"}
+    assert not {index % schedule.LARGE_EVERY for index in indices} & set(schedule.LARGE)
+    assert schedule.attempt_of(kernel, 1, schedule.RUNG_FIRST).rung == rungs(kernel)[0]
 
 
 def test_no_rung_gives_a_uniform_input_the_number_1() -> None:

@@ -12,17 +12,8 @@ from measured_case import peak_memory
 from our_kernels import every_kernel
 from seldom import is_seldom
 
+from kfuzz.campaign import schedule
 from kfuzz.campaign.minimizing.minimize import failure_of, minimize
-from kfuzz.campaign.schedule import (
-    AGAIN,
-    BEYOND_INT,
-    LARGE,
-    LARGE_EVERY,
-    OVERFLOW_EVERY,
-    attempt_of,
-    large_of,
-    probe_of,
-)
 from kfuzz.campaign.trials.trial import Trial, run_trial, unfit
 from kfuzz.campaign.trials.unjudged import ONLY_ACCESSES
 from kfuzz.cases import case_file
@@ -38,21 +29,23 @@ from kfuzz.ui.reports.repro import script
 
 pytestmark = pytest.mark.slow
 
-AT = next(index for index, what in LARGE.items() if what == "overflow")
+AT = next(index for index, what in schedule.LARGE.items() if what == "overflow")
 EXHIBITS = {
     "int_overflow": ("x", "const int start = blockIdx.x * cols;", "const size_t start = size_t(blockIdx.x) * cols;"),
     "int_overflow_transpose": ("y", "y[col * rows + row]", "y[static_cast<size_t>(col) * rows + row]"),
 }
 RIGHT = [
-    kernel for kernel in every_kernel() if kernel.broken is None and vast_size(kernel, BEYOND_INT, seeded_choices(1))
+    kernel
+    for kernel in every_kernel()
+    if kernel.broken is None and vast_size(kernel, schedule.BEYOND_INT, seeded_choices(1))
 ]
 
 
 def tried(kernel: Kernel, device: CpuDevice, seed: int = 3) -> Trial:
-    attempt = attempt_of(kernel, seed, AT)
+    attempt = schedule.attempt_of(kernel, seed, AT)
     assert attempt.case.is_vast
     assert unfit(kernel, attempt.case) == ""
-    return run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, seed, AT, 3, 10.0))
+    return run_trial(kernel, attempt.case, attempt.tune, device, schedule.probe_of(kernel, seed, AT, 3, 10.0))
 
 
 @pytest.mark.parametrize("name", EXHIBITS)
@@ -96,7 +89,7 @@ def test_most_kernels_can_be_tried_and_those_whose_blocks_have_to_do_with_one_an
 
 def test_sizes_and_launch_go_together_as_the_claim_says() -> None:
     kernel = load(KERNELS / "softmax" / "lanes_a_row.cu")
-    found = vast_size(kernel, BEYOND_INT, seeded_choices(3))
+    found = vast_size(kernel, schedule.BEYOND_INT, seeded_choices(3))
     assert found
     assert not kernel.where.broken({**found[0], **found[1]})
 
@@ -109,7 +102,7 @@ def test_arrays_of_8_gigabytes_take_hardly_any_memory_and_time() -> None:
             case_of("softmax", {"x": np.zeros((2, 3), np.float32)}),
             {"threads": 32},
             device,
-            probe_of(kernel, 1, 2, 3, 10.0),
+            schedule.probe_of(kernel, 1, 2, 3, 10.0),
         )
         pid = device._worker.pid
         assert pid is not None
@@ -121,7 +114,7 @@ def test_arrays_of_8_gigabytes_take_hardly_any_memory_and_time() -> None:
 
 
 def test_the_case_is_a_small_file_that_comes_back_the_same(tmp_path: Path) -> None:
-    case = attempt_of(load(KERNELS / "broken" / "int_overflow.cu"), 3, AT).case
+    case = schedule.attempt_of(load(KERNELS / "broken" / "int_overflow.cu"), 3, AT).case
     record = Record(case, Origin("broken/int_overflow", "b", "illegal-address", "m", "cpu", {"threads": 32}))
     case_file.write(tmp_path / "case.json", record)
     assert (tmp_path / "case.json").stat().st_size < 2000
@@ -140,7 +133,7 @@ def test_the_case_is_a_small_file_that_comes_back_the_same(tmp_path: Path) -> No
 
 def test_it_is_as_small_as_it_gets_and_a_script_shows_it(tmp_path: Path, device: CpuDevice) -> None:
     kernel = load(KERNELS / "broken" / "int_overflow.cu")
-    attempt = attempt_of(kernel, 3, AT)
+    attempt = schedule.attempt_of(kernel, 3, AT)
     record = Record(attempt.case, Origin(kernel.name, "b", "illegal-address", "m", "cpu", dict(attempt.tune)))
     failure = failure_of(record, kernel, device)
     assert failure is not None
@@ -161,7 +154,7 @@ def test_zeros_take_no_memory_and_the_last_blocks_always_run() -> None:
 
 
 def test_beyond_an_int_one_trial_in_eight_thousand_is_and_so_it_is_of_trials_that_are_drawn_again() -> None:
-    found = [index for index in range(20_000) if large_of(index) == "overflow"]
-    assert found == [AT, AT + OVERFLOW_EVERY, AT + 2 * OVERFLOW_EVERY]
-    assert large_of(AT + AGAIN) == "overflow"
-    assert large_of(AT + LARGE_EVERY + AGAIN) is None
+    found = [index for index in range(20_000) if schedule.large_of(index) == "overflow"]
+    assert found == [AT, AT + schedule.OVERFLOW_EVERY, AT + 2 * schedule.OVERFLOW_EVERY]
+    assert schedule.large_of(AT + schedule.AGAIN) == "overflow"
+    assert schedule.large_of(AT + schedule.LARGE_EVERY + schedule.AGAIN) is None

@@ -9,19 +9,8 @@ import numpy as np
 import pytest
 
 from kfuzz.devices import Buffer, Circumstances, Finding, Job, Outcome, Probe, Run, Step
+from kfuzz.devices.memory import layout
 from kfuzz.devices.memory.comparing import find_unwritten, poison_mask
-from kfuzz.devices.memory.layout import (
-    ALIGNED,
-    BESIDE,
-    POISONS,
-    SHARED,
-    Bytes,
-    Place,
-    fewest_runs,
-    offsets,
-    places,
-    plans,
-)
 from kfuzz.devices.memory.repeats import MISSES, TURNS, Fault, PaintedRun, PlannedRun, RunResult, examine
 from kfuzz.oracle.numbers.elements import ELEMENTS, F32
 
@@ -31,10 +20,10 @@ N = 37
 class Memory:
     """The arrays of a run as a kernel sees them: any index is taken, and one that leaves all memory faults."""
 
-    def __init__(self, job: Job, where: Sequence[Place], image: Bytes, shared: int) -> None:
+    def __init__(self, job: Job, where: Sequence[layout.Place], image: layout.Bytes, shared: int) -> None:
         self.starts = {job.buffers[place.buffer].name: place.start for place in where}
         self.image = image
-        self.shared = np.array([shared + SHARED], np.uint32).view(np.float32)
+        self.shared = np.array([shared + layout.SHARED], np.uint32).view(np.float32)
 
     def __call__(self, name: str, index: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
         start = self.starts[name] + 4 * index
@@ -50,7 +39,7 @@ class HostGpu:
         self.kernels, self.together = kernels, together
         self.launched: list[int] = []
 
-    def images(self, runs: Sequence[PlannedRun]) -> list[Bytes]:
+    def images(self, runs: Sequence[PlannedRun]) -> list[layout.Bytes]:
         return [np.empty(run.size, np.uint8) for run in runs[: self.together]]
 
     def launch(self, laid: Sequence[PaintedRun]) -> list[RunResult]:
@@ -139,7 +128,7 @@ def test_a_write_outside_is_put_down_to_the_step_that_did_it() -> None:
 def test_a_write_of_the_first_poison_itself_is_seen_through_the_second() -> None:
     def writes(memory: Memory) -> None:
         copies(memory)
-        memory("y", N).view(np.uint32)[:] = POISONS[0] + BESIDE
+        memory("y", N).view(np.uint32)[:] = layout.POISONS[0] + layout.BESIDE
 
     assert only(look(writes)).kind == "out-of-bounds"
 
@@ -157,15 +146,15 @@ def test_an_element_without_a_write_is_unwritten_even_where_nan_is_right() -> No
 def test_an_answer_that_happens_to_equal_one_poison_is_no_unwritten_element() -> None:
     def writes(memory: Memory) -> None:
         copies(memory)
-        memory("y", 3).view(np.uint32)[:] = POISONS[1]
+        memory("y", 3).view(np.uint32)[:] = layout.POISONS[1]
 
     assert look(writes).findings == ()
 
 
 def test_no_16_bit_answer_is_the_poison_of_two_runs() -> None:
-    halves = [np.array([word], "<u4").view("<u2") for word in POISONS]
+    halves = [np.array([word], "<u4").view("<u2") for word in layout.POISONS]
     for half in (0, 1):
-        assert len({int(pair[half]) for pair in halves}) == len(POISONS)
+        assert len({int(pair[half]) for pair in halves}) == len(layout.POISONS)
     words = [np.array([word], "<u4") for word in (0x7E967699, 0xFE967699)]  # what these once were
     assert all(poison_mask(np.array([0x7699, 0], np.uint16), int(word[0]))[0] for word in words)
 
@@ -297,23 +286,23 @@ def test_bases_keep_the_alignment_of_the_claim_and_the_same_distance_in_every_ru
     job = a_job(align=align)
     seen = set()
     for seed in range(40):
-        distances = offsets(job, seed)
+        distances = layout.offsets(job, seed)
         seen.add(distances)
         assert all(distance % align == 0 for distance in distances)
-        for plan in plans(job, 5, seed):
-            where, total = places(job, plan, distances)
-            assert total % ALIGNED == 0
-            assert {place.start % ALIGNED for place in where} <= set(distances)
-            assert all(place.start % ALIGNED == distances[place.buffer] for place in where)
-    assert len(seen) > 1 or align == ALIGNED
+        for plan in layout.plans(job, 5, seed):
+            where, total = layout.places(job, plan, distances)
+            assert total % layout.ALIGNED == 0
+            assert {place.start % layout.ALIGNED for place in where} <= set(distances)
+            assert all(place.start % layout.ALIGNED == distances[place.buffer] for place in where)
+    assert len(seen) > 1 or align == layout.ALIGNED
 
 
 def test_every_array_comes_to_lie_at_both_ends_of_memory() -> None:
     job = a_job(align=4)
     at_end, at_start = set(), set()
     for seed in range(64):
-        for plan in plans(job, 3, seed):
-            where, total = places(job, plan, offsets(job, seed))
+        for plan in layout.plans(job, 3, seed):
+            where, total = layout.places(job, plan, layout.offsets(job, seed))
             at_end |= {place.buffer for place in where if plan.at_end and place.stop == total}
             at_start |= {place.buffer for place in where if not plan.at_end and place.start == 0}
     assert at_end == at_start == set(range(len(job.buffers)))
@@ -322,8 +311,8 @@ def test_every_array_comes_to_lie_at_both_ends_of_memory() -> None:
 def test_the_image_belongs_to_the_arrays_byte_by_byte() -> None:
     job = a_job(align=4)
     for seed in range(10):
-        for plan in plans(job, 4, seed):
-            where, total = places(job, plan, offsets(job, seed))
+        for plan in layout.plans(job, 4, seed):
+            where, total = layout.places(job, plan, layout.offsets(job, seed))
             assert where[0].before == 0
             assert where[-1].after == total
             assert all(left.after == right.before for left, right in itertools.pairwise(where))
@@ -339,10 +328,10 @@ def test_an_element_of_one_byte_is_unwritten_after_three_poisons_and_padding_nev
     def run(*codes: int) -> Run:
         return Run(Circumstances(), {"q": np.array(codes, np.uint8).view(ELEMENTS["e4m3"].dtype)})
 
-    first = [word.to_bytes(4, "little") for word in POISONS]
+    first = [word.to_bytes(4, "little") for word in layout.POISONS]
     by_chance = [run(poison[0], 0x11 if number == 2 else poison[1], poison[2]) for number, poison in enumerate(first)]
-    assert not list(find_unwritten(job, by_chance[:2], POISONS[:2]))
-    found = list(find_unwritten(job, by_chance, POISONS))
+    assert not list(find_unwritten(job, by_chance[:2], layout.POISONS[:2]))
+    found = list(find_unwritten(job, by_chance, layout.POISONS))
     assert [(one.index, one.count) for one in found] == [(0, 1)]
-    assert fewest_runs(job) == 3
+    assert layout.fewest_runs(job) == 3
     assert all(len({poison[place] for poison in first}) == 3 for place in range(4))

@@ -22,37 +22,26 @@ from kfuzz.claims.kernel import load
 from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.devices.gpu import graphs
 from kfuzz.devices.gpu.device import why_not
-from kfuzz.measure.speed import copies, protocol
+from kfuzz.measure.speed import copies, figures, protocol
 from kfuzz.measure.speed.bench import KernelTimes
 from kfuzz.measure.speed.entrant import bound_at, choose_rows
-from kfuzz.measure.speed.figures import (
-    GpuFigures,
-    Heat,
-    ProductCost,
-    Recording,
-    Traffic,
-    beyond_physics,
-    chance_of_no_change,
-    describe_change,
-    describe_rank,
-)
 from kfuzz.measure.speed.rivals import RIVALS, check_installed, compile_rival, knows
 from kfuzz.measure.speed.sizes import sizes_of, tunes_at
 from kfuzz.ui.commands.bench import bench, parse_rivals
 from kfuzz.ui.commands.group import main
 from kfuzz.ui.reports import timing
 
-H200 = GpuFigures("H200", 50 << 20, 4.8e12)
-MEGABYTES = Traffic(256 << 20, 256 << 20)
+H200 = figures.GpuFigures("H200", 50 << 20, 4.8e12)
+MEGABYTES = figures.Traffic(256 << 20, 256 << 20)
 
 
-def recorded(name: str, *microseconds: float) -> Recording:
-    return Recording(name, tuple(one * 1e-6 for one in microseconds))
+def recorded(name: str, *microseconds: float) -> figures.Recording:
+    return figures.Recording(name, tuple(one * 1e-6 for one in microseconds))
 
 
-def heat(*kernels: Recording, rivals: tuple[Recording, ...] = ()) -> Heat:
+def heat(*kernels: figures.Recording, rivals: tuple[figures.Recording, ...] = ()) -> figures.Heat:
     copies = (recorded("slow copy", 140, 141, 142), recorded("copy", 125, 126, 127))
-    return Heat({"rows": 65536, "cols": 1024}, MEGABYTES, kernels, rivals, copies, {})
+    return figures.Heat({"rows": 65536, "cols": 1024}, MEGABYTES, kernels, rivals, copies, {})
 
 
 @dataclass(frozen=True)
@@ -114,7 +103,7 @@ def test_the_page_of_speeds_has_the_fraction_of_the_copies_that_keep_nothing() -
     some = tuple(
         recorded(name, micros, micros) for name, micros in zip(names, (140, 130, 120, 125, 128, 110), strict=True)
     )
-    one = Heat({"rows": 65536, "cols": 1024}, MEGABYTES, (recorded("mine", 100, 100),), (), some, {})
+    one = figures.Heat({"rows": 65536, "cols": 1024}, MEGABYTES, (recorded("mine", 100, 100),), (), some, {})
     made = speed.size_record("softmax/fastest", one, H200.peak)
     assert show_size(made, [])[:4] == ["65536x1024", "4.88", "**1.100**", "1.200"]
 
@@ -137,37 +126,39 @@ def test_a_fraction_is_of_the_best_copy_of_the_same_run() -> None:
 
 def test_a_difference_under_one_percent_is_a_tie() -> None:
     torch = recorded("torch", 100, 100, 100)
-    assert describe_rank(recorded("k", 99.5, 99.5, 99.5), [torch]) == "tie with torch"
-    assert describe_rank(recorded("k", 80, 80, 80), [torch]) == "ahead of torch by 25%"
-    assert describe_rank(recorded("k", 125, 125, 125), [torch]) == "behind torch by 25%"
-    assert describe_rank(recorded("k", 80, 80, 80), []) == ""
+    assert figures.describe_rank(recorded("k", 99.5, 99.5, 99.5), [torch]) == "tie with torch"
+    assert figures.describe_rank(recorded("k", 80, 80, 80), [torch]) == "ahead of torch by 25%"
+    assert figures.describe_rank(recorded("k", 125, 125, 125), [torch]) == "behind torch by 25%"
+    assert figures.describe_rank(recorded("k", 80, 80, 80), []) == ""
 
 
 def test_the_rank_compares_with_the_fastest_rival() -> None:
     rivals = [recorded("torch", 200, 200, 200), recorded("Triton", 110, 110, 110)]
-    assert describe_rank(recorded("k", 100, 100, 100), rivals) == "ahead of Triton by 10%"
+    assert figures.describe_rank(recorded("k", 100, 100, 100), rivals) == "ahead of Triton by 10%"
 
 
 def test_a_time_that_the_memory_cannot_reach_is_refused() -> None:
     rotation = 2 * MEGABYTES.total
-    assert beyond_physics(recorded("k", 30, 30, 30), MEGABYTES, H200, rotation).startswith("faster than physics")
-    assert beyond_physics(recorded("k", 126, 126, 126), MEGABYTES, H200, rotation) == ""
+    assert figures.beyond_physics(recorded("k", 30, 30, 30), MEGABYTES, H200, rotation).startswith(
+        "faster than physics"
+    )
+    assert figures.beyond_physics(recorded("k", 126, 126, 126), MEGABYTES, H200, rotation) == ""
 
 
 def test_bytes_in_the_cache_need_not_pass_the_pins() -> None:
     # two sets of a quarter of the cache each need not pass the pins at all
-    small = Traffic(6 << 20, 6 << 20)
-    assert beyond_physics(recorded("k", 1, 1, 1), small, H200, 2 * small.total) == ""
+    small = figures.Traffic(6 << 20, 6 << 20)
+    assert figures.beyond_physics(recorded("k", 1, 1, 1), small, H200, 2 * small.total) == ""
 
 
 def test_a_change_has_its_p_value() -> None:
     before, now = [0.95 + 0.001 * (i % 3) for i in range(30)], [0.90 + 0.001 * (i % 3) for i in range(30)]
-    chance = chance_of_no_change(before, now)
+    chance = figures.chance_of_no_change(before, now)
     assert chance < 0.001
-    assert chance_of_no_change(before, before) > 0.5
-    assert describe_change(0.95, 0.90, chance).startswith("slower: 0.900 of copy, was 0.950")
-    assert describe_change(0.95, 0.96, chance).startswith("faster")
-    assert describe_change(0.95, 0.945, chance) == "as before"
+    assert figures.chance_of_no_change(before, before) > 0.5
+    assert figures.describe_change(0.95, 0.90, chance).startswith("slower: 0.900 of copy, was 0.950")
+    assert figures.describe_change(0.95, 0.96, chance).startswith("faster")
+    assert figures.describe_change(0.95, 0.945, chance) == "as before"
 
 
 @pytest.mark.parametrize(("nbytes", "sets"), [(1 << 20, 400), (100 << 20, 4), (4 << 30, 2)])
@@ -270,7 +261,7 @@ def test_the_table_has_rate_fraction_and_rank() -> None:
 
 
 def test_a_kernel_that_is_refused_has_no_figure_in_the_table() -> None:
-    wrong = Heat({"rows": 2, "cols": 2}, MEGABYTES, (), (), (), {"k": "its answer is broken"})
+    wrong = figures.Heat({"rows": 2, "cols": 2}, MEGABYTES, (), (), (), {"k": "its answer is broken"})
     assert timing.table(KernelTimes("k", "softmax", (wrong,)))[1].endswith("no figure: its answer is broken")
 
 
@@ -341,9 +332,9 @@ def test_without_a_gpu_it_says_so_in_one_line() -> None:
 def test_a_product_is_compared_with_cublas_or_with_the_peak_if_that_takes_longer_than_a_copy() -> None:
     own = recorded("mine", 250, 250, 251)
     plain = heat(own)
-    by_cublas = replace(plain, products=(recorded("cuBLAS", 200, 200, 201),), cost=ProductCost(1 << 40, 1e-4))
-    of_peak = replace(plain, cost=ProductCost(1 << 40, 1.5e-4))
-    of_copy = replace(plain, cost=ProductCost(1 << 20, 1e-6))
+    by_cublas = replace(plain, products=(recorded("cuBLAS", 200, 200, 201),), cost=figures.ProductCost(1 << 40, 1e-4))
+    of_peak = replace(plain, cost=figures.ProductCost(1 << 40, 1.5e-4))
+    of_copy = replace(plain, cost=figures.ProductCost(1 << 20, 1e-6))
     reported = [(one.measure.name, round(one.fraction(own), 2)) for one in (by_cublas, of_peak, of_copy)]
     assert reported == [("cuBLAS", 0.8), ("peak", 0.6), ("copy", 0.5)]
     assert [line.split()[:5] for line in timing.table(KernelTimes("k", "sgemm", (of_copy, by_cublas)))[::3]] == [
@@ -353,7 +344,9 @@ def test_a_product_is_compared_with_cublas_or_with_the_peak_if_that_takes_longer
 
 def test_figures_of_two_runs_agree_if_other_work_delays_some_replays_and_not_if_the_kernel_is_slower() -> None:
     quiet = heat(recorded("mine", 130, 130.3, 130.6))
-    busy = Heat(quiet.axes, MEGABYTES, (recorded("mine", 140, 390, 911),), (), (recorded("copy", 128, 470, 800),), {})
+    busy = figures.Heat(
+        quiet.axes, MEGABYTES, (recorded("mine", 140, 390, 911),), (), (recorded("copy", 128, 470, 800),), {}
+    )
     slower = heat(recorded("mine", 133, 133.3, 133.6))
     assert can_agree(quiet, busy)
     assert can_agree(busy, slower)  # so much other work hides the difference
