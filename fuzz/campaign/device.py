@@ -12,19 +12,7 @@ from functools import partial
 from types import TracebackType
 
 from kfuzz.campaign.campaign import Lane
-from kfuzz.devices import (
-    CALLER,
-    LAUNCHER,
-    Ahead,
-    Device,
-    DeviceError,
-    Job,
-    Locating,
-    Outcome,
-    Probe,
-    Runner,
-    Together,
-)
+from kfuzz.devices import CALLER, LAUNCHER, Ahead, Device, DeviceError, Job, Locating, Outcome, Probe, Runner, Together
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.memory.machine_memory import share_of
 from kfuzz.devices.python.device import PythonDevice

@@ -202,11 +202,7 @@ def read_entry(front: FrontMatter, written: str | None, text: PythonText) -> str
 
 
 def read_args(
-    front: FrontMatter,
-    claim: WrittenCall,
-    function: PythonFunction | None,
-    arrays: ClaimedArrays,
-    names: ClaimNames,
+    front: FrontMatter, claim: WrittenCall, function: PythonFunction | None, arrays: ClaimedArrays, names: ClaimNames
 ) -> tuple[str, ...]:
     """The arguments of the call: arrays, sizes and literals; by default they follow from the parameters' names."""
     key = (*KEY, "args")

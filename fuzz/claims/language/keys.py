@@ -382,13 +382,11 @@ class WrittenClaim:
     """A whole front matter as it is written, and what `resolve` finds around it, which are no keys."""
 
     op: Annotated[
-        str | None,
-        Key("what the kernel computes: an op of the oracle, or a path to a formula", parse_op),
+        str | None, Key("what the kernel computes: an op of the oracle, or a path to a formula", parse_op)
     ] = None
     axes: Annotated[Mapping[str, Axis] | None, Key("the sizes for which the kernel is right", Each(parse_axis))] = None
     tune: Annotated[
-        Mapping[str, tuple[int, ...]],
-        Key("launch parameters, each with the values that it may have", Each(parse_tune)),
+        Mapping[str, tuple[int, ...]], Key("launch parameters, each with the values that it may have", Each(parse_tune))
     ] = field(default_factory=dict)
     where: Annotated[
         tuple[str, ...],
@@ -410,8 +408,7 @@ class WrittenClaim:
     ] = None
     launch: Annotated[tuple[WrittenLaunch, ...] | None, Key("the launches, in order", parse_launches)] = None
     host: Annotated[
-        WrittenHost | None,
-        Key("a function of the file that makes the launches, in place of [[launch]]", parse_host),
+        WrittenHost | None, Key("a function of the file that makes the launches, in place of [[launch]]", parse_host)
     ] = None
     accuracy: Annotated[WrittenAccuracy, Key("how the kernel rounds", partial(parse_record, WrittenAccuracy))] = field(
         default_factory=WrittenAccuracy

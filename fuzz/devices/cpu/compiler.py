@@ -175,10 +175,7 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
             without_precompiled = done = compile_leniently(partial(compiled, FRONTS[before]), unit)
             if not done.returncode:
                 shutil.rmtree(header.parent, ignore_errors=True)  # so the precompiled header is damaged
-            elif (whole := build_whole_unit(job, flavour)) not in (
-                None,
-                unit,
-            ):  # a macro may need more
+            elif (whole := build_whole_unit(job, flavour)) not in (None, unit):  # a macro may need more
                 done = compile_leniently(partial(compiled, str(header)), whole)
             if done.returncode:
                 if "ld returned" in done.stderr:

@@ -177,8 +177,5 @@ class CalledFunction:
         return arguments(self._entry, values)
 
 
-SUBJECTS: Mapping[Runner, Callable[[GpuSession, Rotation], TimedSubject]] = {
-    LAUNCHER: launched,
-    CALLER: CalledFunction,
-}
+SUBJECTS: Mapping[Runner, Callable[[GpuSession, Rotation], TimedSubject]] = {LAUNCHER: launched, CALLER: CalledFunction}
 """What is timed of a job, by its runner."""

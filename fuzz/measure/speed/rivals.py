@@ -133,10 +133,7 @@ def check_installed(names: Sequence[str]) -> None:
 
 
 def rivals(
-    names: Sequence[str],
-    op: str,
-    session: GpuSession,
-    sets: Sequence[Mapping[str, Lending]],
+    names: Sequence[str], op: str, session: GpuSession, sets: Sequence[Mapping[str, Lending]]
 ) -> tuple[list[Contestant], dict[str, str]]:
     """The rivals that compute this op over the same inputs, and the reasons why others do not take them.
 

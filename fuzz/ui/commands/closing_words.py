@@ -28,11 +28,7 @@ def print_report(found: report.Report, screen: Console, is_first_look: bool, ver
         screen.print("", text, sep="\n", markup=False, highlight=False, soft_wrap=True)
     screen.print()
     screen.print(summary.table(found))
-    for line in (
-        *accuracy_lines(found.kernels),
-        *summary.remarks(found),
-        *(summary.details(found) if verbose else ()),
-    ):
+    for line in (*accuracy_lines(found.kernels), *summary.remarks(found), *(summary.details(found) if verbose else ())):
         print_line(line, screen)
     for trouble in summary.troubles(found):
         click.echo(printable(trouble), err=True)

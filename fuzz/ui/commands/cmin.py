@@ -12,13 +12,7 @@ from kfuzz.common.printable import shown_path
 from kfuzz.measure.mutants.redundant_cases import killers_of_mutants, redundant_cases
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.completing import TARGET
-from kfuzz.ui.commands.options import (
-    device_option,
-    kernels_named,
-    print_faults,
-    show_progress,
-    time_limit_options,
-)
+from kfuzz.ui.commands.options import device_option, kernels_named, print_faults, show_progress, time_limit_options
 from kfuzz.ui.commands.replay import DEFAULT
 from kfuzz.ui.targets.project import kernels_below
 

@@ -303,10 +303,7 @@ def test_a_launch_that_cannot_be_is_refused(what: str) -> None:
         kernel(what, copy("float *y, const float *x, int n"))
 
 
-@pytest.mark.parametrize(
-    "call",
-    ["copy(y, Load{x}, cols)", "copy(y, nowhere + (x - x), cols)", "copy<3>(y, x, cols)"],
-)
+@pytest.mark.parametrize("call", ["copy(y, Load{x}, cols)", "copy(y, nowhere + (x - x), cols)", "copy<3>(y, x, cols)"])
 def test_a_call_that_the_compiler_refuses_is_reported_in_the_compilers_words(call: str, device: Device) -> None:
     mine = kernel(f'call = "{call}"', copy("float *y, const float *x, int n"))
     with pytest.raises(ClaimError, match=r"mine\.cu"):

@@ -43,10 +43,7 @@ HOSTILE: dict[str, tuple[Job, str, bool]] = {
     "all memory": (ending("takes_all_memory", y="f32[1]"), "illegal-address", True),
     "array of 100 GB": (
         Job(
-            **{
-                **vars(ending("is_fine", y="f32[1]")),
-                "buffers": (Buffer("y", F32, (25_000_000_000,), is_output=True),),
-            }
+            **{**vars(ending("is_fine", y="f32[1]")), "buffers": (Buffer("y", F32, (25_000_000_000,), is_output=True),)}
         ),
         "out-of-memory",
         False,
