@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from paths import DATA
+from wrong_twins import list_callables
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import Trial, run_trial
@@ -149,7 +150,7 @@ def trials(path: Path, device: PythonDevice, count: int = 12) -> Iterator[Trial]
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("path", sorted(EXHIBITS.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", list_callables(EXHIBITS), ids=lambda path: path.stem)
 def test_what_torch_allocates_on_a_gpu_is_guarded(path: Path, guarded: PythonDevice) -> None:
     pytest.importorskip("torch")
     found = list(trials(path, guarded))
