@@ -108,9 +108,7 @@ struct Change {
   bool transposes;
 };
 template <class T>
-T number(const Scalar &scalar, LibraryWork &work) {
-  return static_cast<T>(number_of(scalar, type_of<T>, work));
-}
+T number(const Scalar &scalar, LibraryWork &work) { return static_cast<T>(number_of(scalar, type_of<T>, work)); }
 
 template <class T>
 void axpy(const Change<T> &c) {

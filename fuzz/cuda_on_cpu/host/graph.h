@@ -68,9 +68,7 @@ void append(T *&to, size_t &count, T value) {
 }
 
 template <class T>
-T *made() {
-  return static_cast<T *>(calloc(1, sizeof(T)));
-}
+T *made() { return static_cast<T *>(calloc(1, sizeof(T))); }
 
 // From graphs.cpp.
 Node *add(Graph *graph, Shared *work);

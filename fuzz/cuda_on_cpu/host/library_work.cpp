@@ -90,9 +90,7 @@ static double read_as(const void *at) {
 }
 
 template <class T>
-static void write_as(void *at, T value) {
-  memcpy(at, &value, sizeof value);
-}
+static void write_as(void *at, T value) { memcpy(at, &value, sizeof value); }
 
 double element_at(const void *at, cudaDataType type) {
   switch (type) {

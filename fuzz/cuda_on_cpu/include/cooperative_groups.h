@@ -71,9 +71,7 @@ class lanes {
   int all(int predicate, CUDA_ON_CPU_LINE) const { return __all_sync(mask_, predicate, line); }
   unsigned int ballot(int predicate, CUDA_ON_CPU_LINE) const { return pack(__ballot_sync(mask_, predicate, line)); }
   template <class T>
-  unsigned int match_any(T value, CUDA_ON_CPU_LINE) const {
-    return pack(__match_any_sync(mask_, value, line));
-  }
+  unsigned int match_any(T value, CUDA_ON_CPU_LINE) const { return pack(__match_any_sync(mask_, value, line)); }
   template <class T>
   unsigned int match_all(T value, int &all_same, CUDA_ON_CPU_LINE) const {
     return pack(__match_all_sync(mask_, value, &all_same, line));
@@ -322,12 +320,8 @@ static inline auto invoke_one_broadcast(const Group &group, Function &&function,
 
 static inline void sync(const thread_block &, CUDA_ON_CPU_LINE) { cuda_on_cpu_barrier(line); }
 template <class Group>
-static inline void sync(const Group &group, CUDA_ON_CPU_LINE) {
-  group.sync(line);
-}
+static inline void sync(const Group &group, CUDA_ON_CPU_LINE) { group.sync(line); }
 template <class Group>
-static inline unsigned int thread_rank(const Group &group) {
-  return group.thread_rank();
-}
+static inline unsigned int thread_rank(const Group &group) { return group.thread_rank(); }
 
 }  // namespace cooperative_groups

@@ -145,9 +145,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_cluster_arrive_relaxed(int line) { arrive(line,
 CUDA_ON_CPU_API void cuda_on_cpu_cluster_wait(int line) { wait_for_cluster(line); }
 
 CUDA_ON_CPU_API uint32_t cuda_on_cpu_cluster_rank() { return block.rank; }
-CUDA_ON_CPU_API uint32_t cuda_on_cpu_cluster_side(int axis) {
-  return own_cluster().side[axis];
-}
+CUDA_ON_CPU_API uint32_t cuda_on_cpu_cluster_side(int axis) { return own_cluster().side[axis]; }
 
 CUDA_ON_CPU_API uint32_t cuda_on_cpu_shared_rank(const void *p) {
   const Cluster &c = own_cluster();

@@ -36,21 +36,15 @@ struct Marks {
 
 struct Sum {
   template <class T>
-  T operator()(const T &a, const T &b) const {
-    return a + b;
-  }
+  T operator()(const T &a, const T &b) const { return a + b; }
 };
 struct Max {
   template <class T>
-  T operator()(const T &a, const T &b) const {
-    return b > a ? b : a;
-  }
+  T operator()(const T &a, const T &b) const { return b > a ? b : a; }
 };
 struct Min {
   template <class T>
-  T operator()(const T &a, const T &b) const {
-    return b < a ? b : a;
-  }
+  T operator()(const T &a, const T &b) const { return b < a ? b : a; }
 };
 
 template <class Key, class Value>

@@ -52,9 +52,7 @@ CUDA_ON_CPU_INLINE float flushed(float value) { return is_denormal(value) ? std:
 // A GPU flushes denormal operands and results of atomic float32 additions in global memory, and only there: PTX on
 // atom.add.f32. A double, or a float in shared memory, keeps them.
 template <class T>
-CUDA_ON_CPU_INLINE T atomic_sum(const T *, T old, T value) {
-  return static_cast<T>(old + value);
-}
+CUDA_ON_CPU_INLINE T atomic_sum(const T *, T old, T value) { return static_cast<T>(old + value); }
 CUDA_ON_CPU_INLINE float atomic_sum(const float *p, float old, float value) {
   float now = old + value;
   bool any = is_denormal(old) || is_denormal(value) || is_denormal(now);

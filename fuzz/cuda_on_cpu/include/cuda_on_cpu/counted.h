@@ -25,9 +25,7 @@ struct Counted {
   }
   Counted(const volatile Counted &a) : value(a.value) { note(this, value, a.trail()); }
   template <class A>
-  Counted(const Counted<A> &a) : value(static_cast<T>(a.value)) {
-    note(this, value, a.trail());
-  }
+  Counted(const Counted<A> &a) : value(static_cast<T>(a.value)) { note(this, value, a.trail()); }
   constexpr Counted &operator=(const Counted &a) {
     value = a.value;
     if (!__builtin_is_constant_evaluated()) note(this, value, a.trail());
@@ -39,9 +37,7 @@ struct Counted {
   }
   void operator=(const volatile Counted &a) volatile { *this = Counted(a); }
   template <class A>
-  explicit operator A() const {
-    return static_cast<A>(value);
-  }
+  explicit operator A() const { return static_cast<A>(value); }
   uint32_t trail() const { return trail_at(this, value); }
   uint32_t trail() const volatile { return trail_at(this, static_cast<T>(value)); }
   Counted operator-() const { return {-value, trail()}; }

@@ -88,14 +88,10 @@ Both<A, B> power(A a, B b) {
 
 #ifndef powf  // -use_fast_math
 template <class A, class B>
-static inline cuda_on_cpu::Both<A, B> powf(A a, B b) {
-  return cuda_on_cpu::power(a, b);
-}
+static inline cuda_on_cpu::Both<A, B> powf(A a, B b) { return cuda_on_cpu::power(a, b); }
 #endif
 template <class A, class B>
-static inline cuda_on_cpu::Both<A, B> pow(A a, B b) {
-  return cuda_on_cpu::power(a, b);
-}
+static inline cuda_on_cpu::Both<A, B> pow(A a, B b) { return cuda_on_cpu::power(a, b); }
 
 #define CUDA_ON_CPU_COUNTED_TEST(name)                                    \
   template <class T>                                                      \
@@ -149,9 +145,7 @@ static inline cuda_on_cpu::Both<A, B> min(A a, B b) {
   return a < b ? cuda_on_cpu::Both<A, B>(a) : cuda_on_cpu::Both<A, B>(b);
 }
 template <class A, class B>
-static inline cuda_on_cpu::Both<A, B> fmax(A a, B b) {
-  return max(a, b);
-}
+static inline cuda_on_cpu::Both<A, B> fmax(A a, B b) { return max(a, b); }
 
 #define CUDA_ON_CPU_COUNTED_ATOMIC(name, now)                                                              \
   template <class T, class B>                                                                              \

@@ -15,13 +15,9 @@ namespace cuda_on_cpu {
 
 // From an address in shared memory, which many truncate to 32 bits, or from a pointer.
 template <class Address>
-CUDA_ON_CPU_INLINE void *shared_at(Address address) {
-  return cuda_on_cpu_shared_at(static_cast<uint64_t>(address));
-}
+CUDA_ON_CPU_INLINE void *shared_at(Address address) { return cuda_on_cpu_shared_at(static_cast<uint64_t>(address)); }
 template <class T>
-CUDA_ON_CPU_INLINE void *shared_at(T *p) {
-  return const_cast<void *>(static_cast<const volatile void *>(p));
-}
+CUDA_ON_CPU_INLINE void *shared_at(T *p) { return const_cast<void *>(static_cast<const volatile void *>(p)); }
 
 class Mbarrier {
  public:

@@ -67,9 +67,7 @@ struct SmallNumber {
   explicit __forceinline__ operator bool() const { return Kind::is_nonzero(__x); }
   // Toward 0, and to the nearest number that exists.
   template <class A, class = std::enable_if_t<std::is_integral_v<A>>>
-  explicit __forceinline__ operator A() const {
-    return saturate<A>(trunc(static_cast<double>(Kind::widened(__x))));
-  }
+  explicit __forceinline__ operator A() const { return saturate<A>(trunc(static_cast<double>(Kind::widened(__x)))); }
 
  private:
   template <class A>

@@ -13,9 +13,7 @@ namespace cuda_on_cpu {
 // tf32 is a float whose last 13 bits the multiplier ignores.
 CUDA_ON_CPU_UNCHECKED inline double as_multiplied(float x) { return static_cast<double>(from_bits<float>(to_bits(x) & ~uint64_t{0x1fff})); }
 template <class T>
-CUDA_ON_CPU_UNCHECKED inline double as_multiplied(T x) {
-  return static_cast<double>(static_cast<float>(x));
-}
+CUDA_ON_CPU_UNCHECKED inline double as_multiplied(T x) { return static_cast<double>(static_cast<float>(x)); }
 
 // The stored exponent of a number other than 0; the number is a normal double.
 template <class T>

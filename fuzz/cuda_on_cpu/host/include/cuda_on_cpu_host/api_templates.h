@@ -91,9 +91,7 @@ inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symbol) {
 
 namespace cuda_on_cpu {
 template <class... Parameter>
-const void *address_of_kernel(void (*kernel)(Parameter...)) {
-  return reinterpret_cast<const void *>(kernel);
-}
+const void *address_of_kernel(void (*kernel)(Parameter...)) { return reinterpret_cast<const void *>(kernel); }
 inline const void *address_of_kernel(const void *kernel) { return kernel; }
 }  // namespace cuda_on_cpu
 
@@ -106,13 +104,9 @@ inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, Kernel 
   return cuda_on_cpu_get_attributes(attributes, cuda_on_cpu::address_of_kernel(kernel));
 }
 template <class Kernel>
-inline cudaError_t cudaFuncSetCacheConfig(Kernel *, cudaFuncCache) {
-  return cudaSuccess;
-}
+inline cudaError_t cudaFuncSetCacheConfig(Kernel *, cudaFuncCache) { return cudaSuccess; }
 template <class Kernel>
-inline cudaError_t cudaFuncSetSharedMemConfig(Kernel *, cudaSharedMemConfig) {
-  return cudaSuccess;
-}
+inline cudaError_t cudaFuncSetSharedMemConfig(Kernel *, cudaSharedMemConfig) { return cudaSuccess; }
 template <class Kernel>
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel *kernel, int block, size_t shared) {
   return cuda_on_cpu_blocks_per_multiprocessor(blocks, cuda_on_cpu::address_of_kernel(kernel), block, shared);

@@ -14,16 +14,12 @@ struct Tag {};
 struct Null {
   const void *value = nullptr;
   template <class T>
-  constexpr operator T() const {
-    return T();
-  }
+  constexpr operator T() const { return T(); }
 };
 
 // The address of a kernel, if its name alone says which instance it is.
 template <class T, class... Parameter>
-auto kernel_named(T, void (*kernel)(Parameter...)) {
-  return kernel;
-}
+auto kernel_named(T, void (*kernel)(Parameter...)) { return kernel; }
 
 // An argument as it lies in a GPU's memory: its bits. The host copies and destroys it, once; the compiler passes such a
 // type by its address.

@@ -406,8 +406,6 @@ CUDA_ON_CPU_THRUST(scatter, (class It, class Map, class Out), (It first, It last
 CUDA_ON_CPU_THRUST(reverse, (class It), (It first, It last), reverse(policy, first, last, line))
 
 template <class T>
-void swap(device_vector<T> &a, device_vector<T> &b) {
-  a.swap(b);
-}
+void swap(device_vector<T> &a, device_vector<T> &b) { a.swap(b); }
 
 }  // namespace thrust

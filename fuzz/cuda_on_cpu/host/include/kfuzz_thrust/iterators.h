@@ -50,9 +50,7 @@ struct counting_iterator : details::Making<counting_iterator<T>, T> {
   T at(ptrdiff_t place) const { return static_cast<T>(place); }
 };
 template <class T>
-counting_iterator<T> make_counting_iterator(T first) {
-  return counting_iterator<T>(first);
-}
+counting_iterator<T> make_counting_iterator(T first) { return counting_iterator<T>(first); }
 
 template <class T>
 struct constant_iterator : details::Making<constant_iterator<T>, T> {
@@ -61,9 +59,7 @@ struct constant_iterator : details::Making<constant_iterator<T>, T> {
   T at(ptrdiff_t) const { return value; }
 };
 template <class T>
-constant_iterator<T> make_constant_iterator(T value) {
-  return constant_iterator<T>(value);
-}
+constant_iterator<T> make_constant_iterator(T value) { return constant_iterator<T>(value); }
 
 template <class Function, class Iterator>
 struct transform_iterator

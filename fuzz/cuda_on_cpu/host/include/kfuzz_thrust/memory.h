@@ -81,25 +81,15 @@ class device_ptr {
 };
 
 template <class T>
-device_ptr<T> device_pointer_cast(T *at) {
-  return device_ptr<T>(at);
-}
+device_ptr<T> device_pointer_cast(T *at) { return device_ptr<T>(at); }
 template <class T>
-device_ptr<T> device_pointer_cast(const device_ptr<T> &at) {
-  return at;
-}
+device_ptr<T> device_pointer_cast(const device_ptr<T> &at) { return at; }
 template <class T>
-T *raw_pointer_cast(const device_ptr<T> &at) {
-  return at.get();
-}
+T *raw_pointer_cast(const device_ptr<T> &at) { return at.get(); }
 template <class T>
-T *raw_pointer_cast(T *at) {
-  return at;
-}
+T *raw_pointer_cast(T *at) { return at; }
 template <class T>
-T &raw_reference_cast(T &value) {
-  return value;
-}
+T &raw_reference_cast(T &value) { return value; }
 
 template <class T>
 device_ptr<T> device_malloc(size_t count, CUDA_ON_CPU_LINE) {
@@ -108,9 +98,7 @@ device_ptr<T> device_malloc(size_t count, CUDA_ON_CPU_LINE) {
   return device_ptr<T>(at);
 }
 template <class T>
-void device_free(device_ptr<T> at, CUDA_ON_CPU_LINE) {
-  cudaFree(const_cast<std::remove_cv_t<T> *>(at.get()), line);
-}
+void device_free(device_ptr<T> at, CUDA_ON_CPU_LINE) { cudaFree(const_cast<std::remove_cv_t<T> *>(at.get()), line); }
 
 namespace details {
 
@@ -156,13 +144,9 @@ struct Place<device_ptr<T>> {
 };
 
 template <class Iterator>
-Iterator raw(Iterator it) {
-  return it;
-}
+Iterator raw(Iterator it) { return it; }
 template <class T>
-T *raw(device_ptr<T> at) {
-  return at.get();
-}
+T *raw(device_ptr<T> at) { return at.get(); }
 
 // `body(i)` for each i, in a thread each.
 template <class Body>

@@ -85,9 +85,7 @@ template <class Function>
 struct zip_function {
   Function function;
   template <class Tuple>
-  decltype(auto) operator()(Tuple &&all) const {
-    return std::apply(function, static_cast<Tuple &&>(all));
-  }
+  decltype(auto) operator()(Tuple &&all) const { return std::apply(function, static_cast<Tuple &&>(all)); }
 };
 template <class Function>
 zip_function<Function> make_zip_function(Function function) {

@@ -112,9 +112,7 @@ struct Scalar {
   Scalar(long long number) : value(static_cast<double>(number)), is_integer(true) {}
   Scalar(bool truth) : value(truth), is_integer(true), is_bool(true) {}
   template <class T>
-  T to() const {
-    return static_cast<T>(value);
-  }
+  T to() const { return static_cast<T>(value); }
   double toDouble() const { return value; }
   float toFloat() const { return static_cast<float>(value); }
   int64_t toLong() const { return static_cast<int64_t>(value); }

@@ -34,16 +34,10 @@ struct OpMathType {
 template <class T>
 using opmath_type = acc_type<T, true>;
 template <class T>
-inline T ceil_div(T a, T b) {
-  return (a + b - 1) / b;
-}
+inline T ceil_div(T a, T b) { return (a + b - 1) / b; }
 }  // namespace at
 
 template <class T>
-__device__ inline T gpuAtomicAdd(T *to, T value) {
-  return atomicAdd(to, value);
-}
+__device__ inline T gpuAtomicAdd(T *to, T value) { return atomicAdd(to, value); }
 template <class T>
-__device__ inline void gpuAtomicAddNoReturn(T *to, T value) {
-  atomicAdd(to, value);
-}
+__device__ inline void gpuAtomicAddNoReturn(T *to, T value) { atomicAdd(to, value); }

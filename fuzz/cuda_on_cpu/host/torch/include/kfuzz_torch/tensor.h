@@ -117,21 +117,13 @@ class Tensor {
 
   void *data_ptr() const;
   template <class T>
-  T *data_ptr() const {
-    return static_cast<T *>(checked_data(CppTypeToScalarType<std::remove_cv_t<T>>::value));
-  }
+  T *data_ptr() const { return static_cast<T *>(checked_data(CppTypeToScalarType<std::remove_cv_t<T>>::value)); }
   template <class T>
-  T *data() const {
-    return data_ptr<T>();
-  }
+  T *data() const { return data_ptr<T>(); }
   template <class T>
-  T *mutable_data_ptr() const {
-    return data_ptr<T>();
-  }
+  T *mutable_data_ptr() const { return data_ptr<T>(); }
   template <class T>
-  const T *const_data_ptr() const {
-    return data_ptr<std::remove_const_t<T>>();
-  }
+  const T *const_data_ptr() const { return data_ptr<std::remove_const_t<T>>(); }
   void *mutable_data_ptr() const { return data_ptr(); }
   const void *const_data_ptr() const { return data_ptr(); }
   template <class T, size_t rank, template <class> class Traits = DefaultPtrTraits, class Index = int64_t>
@@ -140,26 +132,18 @@ class Tensor {
     return {data_ptr<T>(), sizes_, strides_};
   }
   template <class T, size_t rank, template <class> class Traits = DefaultPtrTraits>
-  auto packed_accessor32() const {
-    return packed_accessor<T, rank, Traits, int32_t>();
-  }
+  auto packed_accessor32() const { return packed_accessor<T, rank, Traits, int32_t>(); }
   template <class T, size_t rank, template <class> class Traits = DefaultPtrTraits>
-  auto packed_accessor64() const {
-    return packed_accessor<T, rank, Traits, int64_t>();
-  }
+  auto packed_accessor64() const { return packed_accessor<T, rank, Traits, int64_t>(); }
   template <class T, size_t rank>
   TensorAccessor<T, rank, int64_t> accessor() const {
     check_rank(rank);
     return {data_ptr<T>(), sizes_.data(), strides_.data()};
   }
   template <class T, size_t rank>
-  auto generic_packed_accessor() const {
-    return packed_accessor<T, rank>();
-  }
+  auto generic_packed_accessor() const { return packed_accessor<T, rank>(); }
   template <class T>
-  T item() const {
-    return static_cast<T>(number());
-  }
+  T item() const { return static_cast<T>(number()); }
   Scalar item() const { return Scalar(number()); }
 
   // The same numbers, elsewhere.
