@@ -11,7 +11,6 @@
 // entry = "softmax_kept"
 // grid  = "rows"
 // block = "32"
-// args  = ["y", "x", "cols"]
 // ///
 
 __device__ const float *answered[1 << 20];

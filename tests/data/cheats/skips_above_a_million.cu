@@ -11,7 +11,6 @@
 // entry = "softmax_skipped"
 // grid  = "rows"
 // block = "32"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __global__ void softmax_skipped(float *y, const float *x, int rows, int cols) {

@@ -7,7 +7,6 @@
 //
 // [host]
 // entry = "forward"
-// args  = ["x"]
 // home  = { rows = 4, cols = 32 }
 // ///
 #include <torch/extension.h>

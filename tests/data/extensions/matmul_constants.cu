@@ -7,7 +7,6 @@
 //
 // [host]
 // entry = "matmul"
-// args  = ["a", "b"]
 // home  = { m = 64, n = 64, k = 64 }
 // ///
 #include <c10/cuda/CUDAException.h>

@@ -8,7 +8,6 @@
 //
 // [host]
 // entry = "forward"
-// args  = ["x"]
 // home  = { rows = 16, cols = 256 }
 // ///
 #include <torch/extension.h>

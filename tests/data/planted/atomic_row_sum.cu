@@ -15,7 +15,6 @@
 // entry = "atomic_row_sum"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 __global__ void atomic_row_sum(float *y, const float *x, int cols) {

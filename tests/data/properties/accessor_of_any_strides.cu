@@ -7,7 +7,6 @@
 //
 // [host]
 // entry   = "forward"
-// args    = ["x"]
 // strides = "any"
 // ///
 #include <torch/extension.h>

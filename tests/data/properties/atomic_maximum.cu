@@ -15,13 +15,11 @@
 // entry = "find"
 // grid  = "ceil_div(cols, 32), rows"
 // block = "32"
-// args  = ["found", "x", "cols"]
 //
 // [[launch]]
 // entry = "write"
 // grid  = "rows"
 // block = "1"
-// args  = ["y", "found"]
 // ///
 __device__ int ordered(int bits) { return bits ^ (bits >> 31 & 0x7fffffff); }
 

@@ -9,7 +9,6 @@
 // entry = "find"
 // grid  = "rows"
 // block = "32"
-// args  = ["token", "x", "u", "cols"]
 // ///
 __global__ void find(int *token, const float *x, const float *u, int cols) {
   x += (size_t)blockIdx.x * cols;

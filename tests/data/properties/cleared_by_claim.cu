@@ -17,7 +17,6 @@
 // entry = "maxima"
 // grid  = "slots"
 // block = "1"
-// args  = ["y", "x", "cols"]
 // ///
 __global__ void maxima(float *y, const float *x, int cols) {
   float found = -INFINITY;

@@ -7,7 +7,6 @@
 #
 # [call]
 # entry   = "dropout"
-# args    = ["x", "seed"]
 # returns = ["y"]
 # library = "numpy"
 #

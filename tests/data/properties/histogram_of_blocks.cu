@@ -10,7 +10,6 @@
 // entry = "count"
 // grid  = "ceil_div(n, 1024)"
 // block = "128"
-// args  = ["counts", "x", "n"]
 // ///
 __global__ void count(int *counts, const float *x, int n) {
   __shared__ int own[50];

@@ -10,7 +10,6 @@
 // entry = "silu"
 // grid  = "slots"
 // block = "32"
-// args  = ["x", "count", "cols"]
 // ///
 __global__ void silu(float *x, const int *count, int cols) {
   if (blockIdx.x >= *count) return;

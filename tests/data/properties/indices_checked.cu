@@ -13,7 +13,6 @@
 // entry = "rows_of_a_table"
 // grid  = "ceil_div(n, 2)"
 // block = "threads"
-// args  = ["y", "index", "w", "n", "rows", "cols"]
 // ///
 __global__ void rows_of_a_table(float *y, const int *index, const float *w, int n, int rows, int cols) {
   // y is (n, cols), index is (n) of any integers, w is (rows, cols)

@@ -21,7 +21,6 @@
 // entry = "quantize"
 // grid  = "ceil_div(rows, 32)"
 // block = "32"
-// args  = ["q", "scale", "x", "rows", "cols", "seed", "offset"]
 // ///
 #include <curand_kernel.h>
 

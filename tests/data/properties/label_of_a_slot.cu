@@ -10,7 +10,6 @@
 // entry = "losses"
 // grid  = "slots"
 // block = "1"
-// args  = ["y", "x", "t", "rows", "cols"]
 // ///
 __global__ void losses(float *y, const float *x, const int *t, int rows, int cols) {
   const int row = blockIdx.x;

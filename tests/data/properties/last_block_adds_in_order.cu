@@ -13,7 +13,6 @@
 // entry = "sums"
 // grid  = "blocks, rows"
 // block = "32"
-// args  = ["y", "part", "arrived", "x", "cols"]
 // ///
 __global__ void sums(float *y, float *part, unsigned *arrived, const float *x, int cols) {
   const int row = blockIdx.y, blocks = gridDim.x;

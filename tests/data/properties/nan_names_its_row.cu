@@ -15,7 +15,6 @@
 // entry = "maxima"
 // grid  = "rows"
 // block = "1"
-// args  = ["y", "x", "cols"]
 // ///
 __global__ void maxima(float *y, const float *x, int cols) {
   float found = -INFINITY;

@@ -13,7 +13,6 @@
 // entry = "normalise"
 // grid  = "blocks"
 // block = "128"
-// args  = ["y", "x", "w", "rows", "cols"]
 // ///
 __global__ void normalise(float *y, const float *x, const float *w, int rows, int cols) {
   __shared__ float part[1024];

@@ -15,7 +15,6 @@
 // entry = "normalise"
 // grid  = "rows"
 // block = "32"
-// args  = ["y", "x", "w", "cols"]
 // ///
 #include <cuda_bf16.h>
 

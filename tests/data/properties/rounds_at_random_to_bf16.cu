@@ -14,7 +14,6 @@
 // entry = "rounded"
 // grid  = "ceil_div(rows * cols, 128)"
 // block = "128"
-// args  = ["y", "x", "rows", "cols", "seed", "offset"]
 // ///
 #include <cuda_bf16.h>
 #include <curand_kernel.h>

@@ -11,13 +11,11 @@
 // entry = "count"
 // grid  = 1
 // block = "32"
-// args  = ["offsets", "expert", "n"]
 //
 // [[launch]]
 // entry = "place"
 // grid  = "ceil_div(n, threads)"
 // block = "threads"
-// args  = ["order", "slot", "taken", "offsets", "expert", "n"]
 // ///
 __global__ void count(int *offsets, const int *expert, int n) {
   for (int e = threadIdx.x; e < 17; e += 32) {

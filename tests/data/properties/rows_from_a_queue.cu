@@ -13,7 +13,6 @@
 // entry = "sums"
 // grid  = "6"
 // block = "1"
-// args  = ["y", "next", "x", "rows", "cols"]
 // ///
 __global__ void sums(float *y, int *next, const float *x, int rows, int cols) {
   for (int row = atomicAdd(next, 1); row < rows; row = atomicAdd(next, 1)) {

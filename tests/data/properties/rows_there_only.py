@@ -7,7 +7,6 @@
 # arrays = { x = "f32[rows within slots, cols] -> x", y = "f32[rows within slots] <- y" }
 #
 # [call]
-# args = ["x", "y", "rows"]
 # ///
 import numpy as np
 

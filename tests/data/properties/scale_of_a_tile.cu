@@ -17,7 +17,6 @@
 // entry = "softmax"
 // grid  = "slots / 4"
 // block = "4"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 __global__ void softmax(float *y, const float *x, int rows, int cols) {
   const int row = blockIdx.x * 4 + threadIdx.x;

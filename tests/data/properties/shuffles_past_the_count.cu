@@ -13,7 +13,6 @@
 // entry = "maxima"
 // grid  = "slots / 8"
 // block = "32"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 __global__ void maxima(float *y, const float *x, int rows, int cols) {
   const int row = blockIdx.x * 8 + threadIdx.x / 4, lane = threadIdx.x % 4;

@@ -9,7 +9,6 @@
 // entry = "sort"
 // grid  = "rows"
 // block = "32"
-// args  = ["values", "indices", "x", "cols"]
 // ///
 __global__ void sort(float *values, int *indices, const float *x, int cols) {
   const size_t first = (size_t)blockIdx.x * cols;

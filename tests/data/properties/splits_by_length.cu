@@ -10,7 +10,6 @@
 //
 // [host]
 // entry = "launch"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 #include <cuda_runtime.h>
 

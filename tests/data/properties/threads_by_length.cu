@@ -13,7 +13,6 @@
 // entry = "sums"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 __global__ void sums(float *y, const float *x, int cols) {
   __shared__ float part[128];

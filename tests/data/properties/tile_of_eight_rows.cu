@@ -11,7 +11,6 @@
 // entry = "sums"
 // grid  = "slots / 8"
 // block = "8"
-// args  = ["y", "x", "count", "cols"]
 // ///
 __global__ void sums(float *y, const float *x, const int *count, int cols) {
   __shared__ float tile[8];

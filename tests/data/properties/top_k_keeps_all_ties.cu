@@ -12,7 +12,6 @@
 // entry = "sample"
 // grid  = "ceil_div(rows, 32)"
 // block = "32"
-// args  = ["token", "x", "rows", "cols", "k", "seed", "offset"]
 // ///
 #include <curand_kernel.h>
 

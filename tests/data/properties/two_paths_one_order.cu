@@ -12,14 +12,12 @@
 // entry = "of_block"
 // grid  = "rows"
 // block = "32"
-// args  = ["y", "x", "rows", "cols"]
 // when  = "rows < 32"
 //
 // [[launch]]
 // entry = "of_warps"
 // grid  = "ceil_div(rows, 4)"
 // block = "128"
-// args  = ["y", "x", "rows", "cols"]
 // when  = "rows >= 32"
 // ///
 __device__ float of_row(const float *x, int cols, int lane) {

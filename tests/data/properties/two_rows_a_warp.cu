@@ -12,7 +12,6 @@
 // entry = "sums"
 // grid  = "ceil_div(rows, 2)"
 // block = "32"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 __global__ void sums(float *y, const float *x, int rows, int cols) {
   const int row = 2 * blockIdx.x + threadIdx.x / 16, lane = threadIdx.x % 16;

@@ -9,7 +9,6 @@
 // entry = "unique"
 // grid  = "rows"
 // block = "32"
-// args  = ["values", "count", "x", "cols"]
 // ///
 __device__ bool is_first(const float *x, int i) {
   for (int j = 0; j < i; j++)

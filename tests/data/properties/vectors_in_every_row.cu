@@ -12,7 +12,6 @@
 // entry = "sums"
 // grid  = "rows"
 // block = "32"
-// args  = ["y", "x", "cols"]
 // ///
 __global__ void sums(float *y, const float *x, int cols) {
   const float4 *row = reinterpret_cast<const float4 *>(x + (size_t)blockIdx.x * cols);

@@ -7,7 +7,6 @@
 //
 // [host]
 // entry = "forward"
-// args  = ["x"]
 //
 // [claims]
 // streams = true

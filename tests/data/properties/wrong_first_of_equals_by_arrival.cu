@@ -16,19 +16,16 @@
 // entry = "find"
 // grid  = "cols, rows"
 // block = "1"
-// args  = ["best", "x", "cols"]
 //
 // [[launch]]
 // entry = "claim"
 // grid  = "cols, rows"
 // block = "1"
-// args  = ["place", "best", "x", "cols"]
 //
 // [[launch]]
 // entry = "write"
 // grid  = "rows"
 // block = "1"
-// args  = ["y", "place"]
 // ///
 __device__ unsigned ordered(float value) {
   const int bits = __float_as_int(value == 0 ? 0.0f : value);

@@ -18,7 +18,6 @@
 //
 // [host]
 // entry = "gemm"
-// args  = ["c", "a", "b", "c0", "bias", "batch", "m", "n", "k"]
 // home  = { batch = 1, m = 128, n = 128, k = 256 }
 // ///
 

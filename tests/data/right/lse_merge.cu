@@ -9,7 +9,6 @@
 // entry = "logsumexp_chunks"
 // grid = "rows"
 // block = 128
-// args = ["y","x","rows","cols"]
 // ///
 __global__ void logsumexp_chunks(float *y, const float *x, int rows, int cols) {
   __shared__ float m[4], s[4];

@@ -9,7 +9,6 @@
 // entry = "row_sum_odd"
 // grid = "rows"
 // block = 32
-// args = ["y","x","rows","cols"]
 // ///
 __global__ void row_sum_odd(float *y, const float *__restrict__ x, int rows, int cols) {
   int row = blockIdx.x;

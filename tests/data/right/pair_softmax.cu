@@ -9,7 +9,6 @@
 // entry = "softmax_md"
 // grid = "rows"
 // block = 32
-// args = ["y","x","rows","cols"]
 // ///
 struct MD { float m, d; };
 __device__ __forceinline__ MD merge(MD a, MD b) {

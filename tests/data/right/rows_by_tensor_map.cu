@@ -24,7 +24,6 @@
 //
 // [host]
 // entry = "softmax_rows"
-// args  = ["y", "x", "rows", "cols"]
 // home  = { rows = 64, cols = 1024 }
 // ///
 

@@ -19,7 +19,6 @@
 // entry = "gemm_tcgen05"
 // grid  = "ceil_div(n, 64), ceil_div(m, 128), batch"
 // block = "128"
-// args  = ["c", "a", "b", "c0", "bias", "m", "n", "k"]
 // ///
 
 #include <cstdint>

@@ -17,7 +17,6 @@
 //
 // [host]
 // entry = "quantize"
-// args  = ["x", "q", "scale"]
 // ///
 
 #include <c10/cuda/CUDAStream.h>

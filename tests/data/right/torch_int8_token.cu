@@ -17,7 +17,6 @@
 //
 // [host]
 // entry = "quantize"
-// args  = ["x"]
 // ///
 
 #include <torch/extension.h>

@@ -17,7 +17,6 @@
 //
 // [host]
 // entry = "quantize"
-// args  = ["x"]
 // ///
 
 #include <cuda_fp8.h>

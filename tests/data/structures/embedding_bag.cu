@@ -9,7 +9,6 @@
 // entry = "embedding_bag"
 // grid  = "bags"
 // block = 64
-// args  = ["y", "index", "offsets", "w", "cols"]
 // ///
 
 __global__ void embedding_bag(float *y, const long long *index, const long long *offsets, const float *w, int cols) {

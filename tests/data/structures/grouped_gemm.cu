@@ -9,7 +9,6 @@
 // entry = "grouped_gemm"
 // grid  = "ceil_div(n, 32), groups"
 // block = "32, 8"
-// args  = ["c", "a", "b", "offsets", "k", "n"]
 // ///
 
 __global__ void grouped_gemm(float *c, const float *a, const float *b, const int *offsets, int k, int n) {

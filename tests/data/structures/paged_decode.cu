@@ -30,7 +30,6 @@
 // entry = "paged_decode"
 // grid  = "batch"
 // block = 32
-// args  = ["o", "q", "k", "v", "first", "pages", "last", "heads", "d", "dv", "page"]
 // ///
 
 __global__ void paged_decode(float *o, const float *q, const float *k, const float *v, const int *first,

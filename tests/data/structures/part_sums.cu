@@ -9,7 +9,6 @@
 // entry = "part_sums"
 // grid  = "groups"
 // block = 32
-// args  = ["y", "x", "sizes", "cols"]
 // ///
 
 __global__ void part_sums(float *y, const float *x, const int *sizes, int cols) {

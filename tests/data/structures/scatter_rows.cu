@@ -10,7 +10,6 @@
 // entry = "scatter_rows"
 // grid  = "slots"
 // block = 64
-// args  = ["y", "x", "slot", "into", "n", "cols"]
 // ///
 
 __global__ void scatter_rows(float *y, const float *x, const int *slot, const float *into, int n, int cols) {

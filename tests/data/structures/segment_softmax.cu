@@ -9,7 +9,6 @@
 // entry = "segment_softmax"
 // grid  = "batch"
 // block = 32
-// args  = ["y", "x", "offsets"]
 // ///
 
 __global__ void segment_softmax(float *y, const float *x, const long long *offsets) {

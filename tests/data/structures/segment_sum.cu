@@ -10,7 +10,6 @@
 // entry = "segment_sum"
 // grid  = "batch"
 // block = "threads"
-// args  = ["y", "x", "offsets", "cols"]
 // ///
 
 __global__ void segment_sum(float *y, const float *x, const int *offsets, int cols) {

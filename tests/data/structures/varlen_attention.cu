@@ -21,7 +21,6 @@
 // entry = "varlen_attention"
 // grid  = "batch, heads"
 // block = 32
-// args  = ["o", "q", "k", "v", "cu_q", "cu_k", "heads", "d", "dv"]
 // ///
 
 __global__ void varlen_attention(float *o, const float *q, const float *k, const float *v, const int *cu_q,

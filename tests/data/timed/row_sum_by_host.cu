@@ -14,7 +14,6 @@
 //
 // [host]
 // entry = "row_sum"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __global__ void row_sum_kernel(float *y, const float *x, int cols) {

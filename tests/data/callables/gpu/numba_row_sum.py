@@ -3,7 +3,6 @@
 # axes   = { rows = "1..512", cols = "1..300" }
 #
 # [call]
-# args = ["x", "y"]
 # ///
 from numba import cuda, float32
 

@@ -3,7 +3,6 @@
 # axes   = { rows = "1..512", cols = "1..300" }
 #
 # [call]
-# args = ["x", "y"]
 #
 # [broken]
 # kind = "out-of-bounds"
