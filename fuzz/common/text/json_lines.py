@@ -1,4 +1,4 @@
-"""JSON as people and version control read it: what fits on a line is a line, and plain values share lines.
+"""JSON as people and version control read it: what fits on a line is a line, and short items share lines.
 
 Knows JSON alone; never what a file means.
 """
@@ -14,11 +14,8 @@ Encode = Callable[[Any], str]
 
 
 def write_document(document: Mapping[str, Any], encode: Encode = json.dumps, deepest: int = -1) -> str:
-    """An object with a line or more for each of its items; what lies `deepest` deep is one line, however long."""
-    items = (
-        f"{encode(key)}: " + _lay_out(value, encode, deepest - 1, 2, len(key) + 5) for key, value in document.items()
-    )
-    return "{\n " + ",\n ".join(items) + "\n}\n"
+    """An object over several lines; what lies `deepest` deep is one line, however long."""
+    return _lay_out(document, encode, deepest, 1, WIDTH) + "\n"
 
 
 def _lay_out(value: object, encode: Encode, deepest: int, indent: int, used: int) -> str:
@@ -31,16 +28,13 @@ def _lay_out(value: object, encode: Encode, deepest: int, indent: int, used: int
         items, (first, last) = [(f"{encode(key)}: ", item) for key, item in value.items()], "{}"
     else:
         items, (first, last) = [("", item) for item in value], "[]"
+    laid = [name + _lay_out(item, encode, deepest - 1, indent + 1, indent + len(name)) for name, item in items]
     lines: list[str] = []
-    for is_plain, some in groupby(items, lambda item: _is_plain(item[1])):
-        texts = [name + _lay_out(item, encode, deepest - 1, indent + 1, indent + len(name)) for name, item in some]
-        lines += _fill(texts, WIDTH - indent) if is_plain else texts
+    for is_short, some in groupby(laid, lambda text: "\n" not in text and (first == "{" or text[0] not in "[{")):
+        together = list(some)
+        lines += _fill(together, WIDTH - indent) if is_short else together
     start, end = "\n" + " " * indent, "\n" + " " * (indent - 1)
     return f"{first}{start}{f',{start}'.join(lines)}{end}{last}"
-
-
-def _is_plain(value: object) -> bool:
-    return not isinstance(value, dict | list | tuple) or not value
 
 
 def _fill(words: list[str], width: int) -> list[str]:

@@ -113,28 +113,31 @@ def test_every_bit_pattern_survives(tmp_path: Path) -> None:
 def test_the_file_is_sorted_and_ends_in_a_newline(tmp_path: Path) -> None:
     saved(tmp_path, Record(softmax(HOSTILE), ORIGIN))
     text = (tmp_path / "case.json").read_text()
-    assert text.startswith('{\n "schema": "kfuzz-case/1",\n "arrays"')
+    assert text.startswith('{\n "schema": "kfuzz-case/1",\n "arrays": {\n')
     assert text.endswith("}\n")
     keys = list(json.loads(text))[1:]
     assert keys == sorted(keys) == ["arrays", "axes", "op", "origin"]
 
 
-def test_what_fits_is_a_line_and_plain_values_share_lines(tmp_path: Path) -> None:
+def test_what_fits_is_a_line_and_short_items_share_lines(tmp_path: Path) -> None:
     saved(tmp_path, Record(softmax(np.resize(HOSTILE, (2, 10)))))
     lines = (tmp_path / "case.json").read_text().splitlines()
     first = lines.index('   "bits": [')
     words = [f'"{bits:08x}"' for bits in np.resize(HOSTILE, 20).view(np.uint32).tolist()]
     rows = [", ".join(words[start : start + 9]) for start in (0, 9, 18)]
     assert lines[first + 1 : first + 5] == [f"    {rows[0]},", f"    {rows[1]},", f"    {rows[2]}", "   ],"]
-    assert lines[first + 5] == '   "shape": [2, 10],'
-    assert ' "axes": {"cols": 10, "rows": 2},' in lines
+    assert lines[first + 5] == '   "shape": [2, 10], "show": "20 values, first nan(7f812345)"'
+    assert ' "axes": {"cols": 10, "rows": 2}, "op": "softmax"' in lines
     saved(tmp_path, Record(softmax(HOSTILE), replace(ORIGIN, message="row 0 is off " * 7)))
     (head,) = (line for line in (tmp_path / "case.json").read_text().splitlines() if '"bucket"' in line)
     assert head.startswith('  "bucket": "softmax/online numeric", "check": true, "device": "cpu"')
     saved(tmp_path, Record(softmax(np.ones((1, 1), np.float32))))
-    assert ' "arrays": {"x": {"bits": ["3f800000"], "shape": [1, 1], "show": "1"}},' in (
-        (tmp_path / "case.json").read_text().splitlines()
-    )
+    assert (tmp_path / "case.json").read_text().splitlines() == [
+        "{",
+        ' "schema": "kfuzz-case/1", "arrays": {"x": {"bits": ["3f800000"], "shape": [1, 1], "show": "1"}},',
+        ' "axes": {"cols": 1, "rows": 1}, "op": "softmax"',
+        "}",
+    ]
 
 
 @pytest.mark.parametrize("count", [0, 1, 8, 9, 10, 4096])
