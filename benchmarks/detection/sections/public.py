@@ -1,7 +1,7 @@
 """Public programs, run as they are."""
 
 from benchmarks.measurement import Measurement
-from benchmarks.page import Lines, heading, table, text
+from benchmarks.page import Blocks, heading, long_table, table, text
 
 WORDS = """
 *Ran*: to its end, nothing broken. *Nothing launched*: to its end, without a kernel. *Finding*: kfuzz reports an error;
@@ -13,7 +13,7 @@ finding or without. The samples are those whose CMake file names no library for 
 cuFFT's kind; one of them needs boost, one a second process, and none was left out because it does not run."""
 
 
-def show(made: Measurement) -> Lines:
+def show(made: Measurement) -> Blocks:
     outcomes = made["outcomes"]
     yield from table("l" + "r" * (2 + len(outcomes)), ("list", "programs", "to the end", *outcomes), (
         one.values() for one in made.table("lists")
@@ -25,7 +25,10 @@ def show(made: Measurement) -> Lines:
         (one["program"], ", ".join(one["findings"]), one["reason"]) for one in made.table("accusations")
     ))  # fmt: skip
     yield from heading("Programs that did not run to their end")
-    yield from table("lll", ("program", "outcome", "kfuzz's words"), (one.values() for one in made.table("unfinished")))
+    unfinished = made.table("unfinished")
+    others = [one for one in unfinished if one["outcome"] != "time out"]
+    columns, which = ("program", "outcome", "kfuzz's words"), "those that did not run out of time"
+    yield from long_table("lll", columns, unfinished, lambda one: one.values(), others, which)
     named = ", ".join(f"{name} at {commit[:10]}" for name, commit in made["repositories"].items())
     yield from text(f"The repositories: {named}.")
     yield from made.note()
