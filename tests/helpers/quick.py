@@ -35,7 +35,15 @@ def processor_time() -> float:
 def children() -> list[int]:
     """The processes that this one has started and not yet waited for; none where there is no /proc."""
     lists = Path("/proc/self/task").glob("*/children")
-    return [int(number) for each in lists for number in each.read_text().split()]
+    return [number for each in lists for number in numbers_in(each)]
+
+
+def numbers_in(path: Path) -> list[int]:
+    """The numbers in a file; none if it is gone, as that of a thread that has ended."""
+    try:
+        return list(map(int, path.read_text().split()))
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 def time_of(number: int) -> float:
