@@ -17,6 +17,8 @@ from kfuzz.oracle.systems.value import Quantity, System, in_form
 OPERATORS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b, ast.Div: lambda a, b: a / b,
 }  # fmt: skip
+ABSOLUTE = "abs"
+"""The function that formulas spell as Python does, not as a word of a system."""
 BRACKETS = re.compile(r"\[[^\]]*\]")
 
 
@@ -113,7 +115,8 @@ class _Evaluation:
         """What an op or a function of numbers gives."""
         if id(node) not in self.whole.called:
             values, sizes = aligned([self.kept(one) for one in node.args])
-            return getattr(self.N, ast.unparse(node.func))(*values), sizes
+            name = ast.unparse(node.func)
+            return (abs if name == ABSOLUTE else getattr(self.N, name))(*values), sizes
         part = self.whole.called[id(node)]
         roles = {role: self.kept(one)[0] for role, one in part.given.items()}
         numbers = {

@@ -13,14 +13,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from kfuzz.oracle.numbers.errors import OracleError
-from kfuzz.oracle.op.combined import OPERATORS, Called, Combined
+from kfuzz.oracle.op.combined import ABSOLUTE, OPERATORS, Called, Combined
 from kfuzz.oracle.op.op import Op
 from kfuzz.oracle.op.role import Role
 from kfuzz.oracle.op.shapes import is_derived
 from kfuzz.oracle.op.spelling import AxisNames, is_array, leave_out
 from kfuzz.oracle.systems.value import WordsForFunctions
 
-FUNCTIONS = frozenset(name for name in vars(WordsForFunctions) if not name.startswith("_")) - {"function"}
+FUNCTIONS = frozenset(name for name in vars(WordsForFunctions) if not name.startswith("_")) - {"function"} | {ABSOLUTE}
 OF_TWO = ("maximum", "minimum")
 LAST_ALONE = ("bias", "weight")
 """Arrays that have the last dimension alone, unless their brackets say more."""

@@ -109,6 +109,8 @@ def layer_norm(x: Numbers) -> Numbers:
          lambda x, r: layer_norm(x) + r),
         ("x / row_sum(x * x)", {"x": (3, 8)}, lambda x: x / (x * x).sum(-1, keepdims=True),
          lambda x: x / (x * x).sum(-1, keepdims=True) ** 2),
+        ("x / row_sum(abs(x))", {"x": (3, 8)}, lambda x: x / abs(x).sum(-1, keepdims=True),
+         lambda x: x / x.sum(-1, keepdims=True)),
     ],
 )  # fmt: skip
 def test_an_answer_is_judged_by_an_expression(
@@ -124,6 +126,7 @@ def test_an_answer_is_judged_by_an_expression(
 @pytest.mark.parametrize(
     "text",
     ["gelu_tanh(x + bias)", "softmax(sgemm(a, b) * 0.5)", "sigmoid(x) * silu(y + bias)", "x * tanh(log1p(exp(x)))",
+     "x / row_sum(abs(x))",
      "backward of gelu_tanh(x + bias)", pytest.param("layer_norm(x + r, w, b)", marks=pytest.mark.soak),
      pytest.param("layer_norm(silu(x))", marks=pytest.mark.soak)],
 )  # fmt: skip
