@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from kfuzz.common.printable import shown_path
+from kfuzz.common.text.unclosed import unclosed_words
 from kfuzz.devices.cpu.toolchain import HOME
 from kfuzz.devices.cpu.unit import KERNEL_NAME, Unit, restore_file_names
 
@@ -17,7 +19,15 @@ def complaint_lines(words: str, unit: Unit) -> list[str]:
     """The lines from the first error on, a few: each error, what it points to, and no step through kfuzz's headers."""
     lines = [one for one in restore_file_names(words, unit).splitlines() if one.strip()]
     start = next((row for row, line in enumerate(lines) if "error:" in line), 0)
-    return list(_without_own(lines[start:]))[:MOST_LINES]
+    found = list(_without_own(lines[start:]))[:MOST_LINES]
+    if all(str(HOME) in one for one in found if "error:" in one):  # only what follows the author's text is wrong
+        found = _unclosed(unit) or found
+    return found
+
+
+def _unclosed(unit: Unit) -> list[str]:
+    """The '{' of a file that was cut off: the compiler finds no mistake before the end, where kfuzz's lines begin."""
+    return [words.rstrip() for file in unit.files if (words := unclosed_words(shown_path(file.path), file.text))]
 
 
 def _without_own(lines: list[str]) -> Iterator[str]:

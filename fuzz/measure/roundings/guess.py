@@ -24,6 +24,7 @@ from kfuzz.claims.language.front_matter import CLOSES, OPENS
 from kfuzz.claims.language.signature import entries_of, host_functions_of
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import shown_path
+from kfuzz.common.text.unclosed import unclosed_words
 from kfuzz.devices import ClaimError, Entry, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.measure.roundings.bug import (
@@ -123,7 +124,8 @@ def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING
         check_op(where, op)
     chosen = op or op_of(path.stem, source)
     if chosen is None:
-        raise ClaimError(f"{where}: its names do not tell its op: name it with --op; kfuzz op lists all")
+        cut = unclosed_words(where, source)
+        raise ClaimError(f"{cut}{where}: its names do not tell its op: name it with --op; kfuzz op lists all")
     tried, likeliest = GuessesSoFar(), None
     with CpuDevice() as device:
         for group in guesses(chosen, where, source, said):

@@ -1,10 +1,11 @@
-"""The message for a file that no guess fits: how it differs from the op, and three ways on.
+"""The message for a file that no guess fits: how it differs from the op, and four ways on.
 
 Knows text and ops; never trials.
 """
 
 from kfuzz.claims.language.roles import roles_of
 from kfuzz.claims.language.signature import Parameter
+from kfuzz.common.text.unclosed import unclosed_words
 from kfuzz.devices import ClaimError
 from kfuzz.measure.roundings.guess_kernel import Function, function_of, is_const, name_of, written_grids
 from kfuzz.measure.roundings.text import commented
@@ -28,13 +29,14 @@ def no_claim(where: str, op: str, source: str, failure: str, example: str) -> st
         why = f"kfuzz does not know this function: {taken}"
     start = example or (claim_to_start_from(function, source) if function else "")
     ways = [
-        "give a torch reference: --reference FILE.py",
+        "give an expression of ops: --op 'gelu_tanh(x + bias)'",
+        "or a torch reference: --reference FILE.py",
         "or a formula: kfuzz op --template > my_op.py, then --op ./my_op.py",
         f"or start from this claim, at the top of the file:\n// /// kernel\n{commented(start)}\n// ///"
         if start
         else f"or write its claim: kfuzz show --template {op} prints one to start from",
     ]
-    return "\n".join([f"{where}: {why}", *ways])
+    return "\n".join([f"{unclosed_words(where, source)}{where}: {why}", *ways])
 
 
 def claim_to_start_from(function: Function, source: str) -> str:

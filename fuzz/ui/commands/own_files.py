@@ -18,6 +18,7 @@ from kfuzz.claims.language.languages import ENDINGS, ending_of
 from kfuzz.common.errors import TargetError
 from kfuzz.common.printable import shown_path
 from kfuzz.common.text.cuda_text import blank_non_code
+from kfuzz.common.text.unclosed import unclosed_words
 from kfuzz.devices import ClaimError
 from kfuzz.measure.roundings.guess import guessed, op_of
 from kfuzz.measure.roundings.guess_host import BY_NAMES
@@ -138,7 +139,8 @@ def claim_instead(path: Path) -> Unclaimed:
     op = op_of(path.stem, text)
     how = f"kfuzz fuzz {where} --op {op or 'OP'}"
     if op is None:
-        raise ClaimError(f"{where}: {what} without a claim; say what it computes: {how}; kfuzz op lists all")
+        cut = unclosed_words(where, text)
+        raise ClaimError(f"{cut}{where}: {what} without a claim; say what it computes: {how}; kfuzz op lists all")
     if is_extension:  # the claim of a function of tensors is not tried otherwise, and here even its op is a guess
         try:
             with show_phases(console(to_stderr=True)):

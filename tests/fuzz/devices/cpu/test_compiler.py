@@ -159,6 +159,14 @@ def test_an_error_shows_none_of_kfuzz_own_headers_and_macros(folder: Path) -> No
     assert "cuda_on_cpu" not in str(error.value).lower()
 
 
+def test_a_kernel_that_was_cut_off_has_the_line_of_what_is_open(folder: Path) -> None:
+    """The compiler found its mistakes in the lines of kfuzz that follow, and only these were shown."""
+    with CpuDevice() as device, pytest.raises(ClaimError) as error:
+        device.run(doubling("__global__ void k(float *y, const float *x) {\n  if (y) {\n    y[0] = x[0] +"), Probe())
+    (only,) = str(error.value).splitlines()
+    assert ":2: this { is never closed: is the end of the file missing?" in only
+
+
 def test_without_a_compiler_the_message_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("CXX", raising=False)

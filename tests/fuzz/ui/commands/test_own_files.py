@@ -104,6 +104,17 @@ def test_an_extension_whose_names_give_no_op_gets_the_command_to_type(folder: Pa
     assert done.stderr.startswith(start)
 
 
+@pytest.mark.parametrize("op", [(), ("--op", "x + r")])
+def test_a_file_that_was_cut_off_is_named_with_its_line(op: tuple[str, ...], folder: Path) -> None:
+    (folder / "cut.cu").write_text(
+        "__global__ void thing(const float *x, float *y, int n) {\n  if (n) {\n    y[0] = x["
+    )
+    done = fuzz("cut.cu", *op)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("cut.cu:2: this { is never closed: is the end of the file missing?\ncut.cu: ")
+    assert op == () or "give an expression of ops: --op 'gelu_tanh(x + bias)'" in done.stderr
+
+
 def test_options_for_files_without_a_claim_have_no_effect_on_a_claim(folder: Path) -> None:
     """--op sofmax on a softmax kernel was passed over without a word."""
     (folder / "sum.cu").write_text(CLAIMED)
