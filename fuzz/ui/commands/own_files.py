@@ -34,6 +34,7 @@ MAIN = re.compile(r"\bint\s+main\s*\(|\bauto\s+main\s*\(")
 CUDA = ending_of(LANGUAGE)
 WITHOUT_CLAIM = frozenset({"kernel", "extension", "triton"})
 """The sorts of files that kfuzz can test once they have a claim."""
+NOT_TESTED = "NOT TESTED, without a claim:"
 MOST_NAMES = 6
 """The most files that a line names."""
 
@@ -70,15 +71,20 @@ def leave_out(paths: list[Path], kernels: Kernels, is_strict: bool) -> Kernels:
     if programs:
         click.echo(f"not tested, programs with a main: {names_of(programs)} (kfuzz check runs one)", err=True)
     if others and not is_strict:
-        click.echo(
-            f"NOT TESTED, without a claim: {names_of(others)} (kfuzz claim FILE finds one; --strict fails for them)",
-            err=True,
-        )
+        click.echo(f"{NOT_TESTED} {names_of(others)} (kfuzz claim FILE finds one; --strict fails for them)", err=True)
     faults = {
         path: ClaimError(f"{shown_path(path)}: no claim, so it is not tested: kfuzz claim {shown_path(path)} finds one")
         for path in (others if is_strict else [])
     }
     return replace(kernels, faults={**kernels.faults, **faults})
+
+
+def why_nothing_is_fuzzed(folder: Path) -> str:
+    """A line for a folder in which no kernel has a claim: the files that need one, if there are any."""
+    found = passed_over((str(folder),))
+    if not found:
+        return f"nothing was fuzzed: no kernel with a claim is below {shown_path(folder)}"
+    return f"{NOT_TESTED} {names_of(found)} (kfuzz claim FILE finds one; kfuzz init does it for all)"
 
 
 def names_of(paths: tuple[Path, ...] | list[Path]) -> str:

@@ -35,6 +35,7 @@ from kfuzz.devices.vendors import vendor
 from kfuzz.kinds import Kind, Severity, fails_run
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.options import parse_duration
+from kfuzz.ui.commands.own_files import why_nothing_is_fuzzed
 from kfuzz.ui.pytest.plugin import SUMMARY_LINE
 from kfuzz.ui.reports.accuracy import accuracy_lines, describe_unjudged
 from kfuzz.ui.reports.failure import replay_texts
@@ -276,6 +277,15 @@ def more_items(session: pytest.Session, items: list[pytest.Item]) -> list[pytest
         KernelFile.from_parent(session, path=path) for path in (*usable, *kernels.faults) if path.resolve() not in have
     )
     return [item for file in files for item in file.collect()]
+
+
+def lines_without_kernels(config: pytest.Config) -> list[str]:
+    """Lines of the summary of a run that was to fuzz, if the project has no kernel: one passed and tested nothing."""
+    try:
+        kernels = project_kernels(config)
+    except (ClaimError, click.BadParameter):
+        return []  # it is reported as an error of its own
+    return [] if kernels.usable or kernels.faults else [why_nothing_is_fuzzed(config.rootpath)]
 
 
 def kernel_at(config: pytest.Config, path: Path) -> Kernel | None:

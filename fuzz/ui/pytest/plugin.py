@@ -110,13 +110,15 @@ def kfuzz_check(request: pytest.FixtureRequest) -> Callable[..., object]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what of the answers was not judged, and how far the others were from the exact ones."""
+    """Print what of the answers was not judged, how far the others were from the exact ones, and a lack of kernels."""
     every = (
         one for reports in terminalreporter.stats.values() for one in reports if isinstance(one, pytest.TestReport)
     )
     lines = [
         value for one in every if one.when == "call" for name, value in one.user_properties if name == SUMMARY_LINE
     ]
+    if terminalreporter.config.getoption("--kfuzz") and not lines:
+        lines = _items().lines_without_kernels(terminalreporter.config)
     if lines:
         terminalreporter.section("kfuzz")
         for line in lines:

@@ -304,6 +304,21 @@ def test_each_worker_has_a_gpu_of_the_callers() -> None:
     assert gpu_for("gw1", "GPU-aa,GPU-bb") == "GPU-bb"
 
 
+def test_a_run_that_is_to_fuzz_and_has_no_claim_says_that_it_tested_nothing(tmp_path: Path) -> None:
+    """`1 passed` with --kfuzz was all that it said of a project whose kernel had no claim."""
+    (tmp_path / "test_own.py").write_text("def test_own(): pass\n")
+    assert "nothing was fuzzed: no kernel with a claim is below ." in run(tmp_path, "--kfuzz").stdout
+    (tmp_path / "mine.cu").write_text(FIXED.partition("// ///\n")[2])
+    done = run(tmp_path, "--kfuzz")
+    assert (
+        "NOT TESTED, without a claim: mine.cu (kfuzz claim FILE finds one; kfuzz init does it for all)" in done.stdout
+    )
+    assert done.returncode == 0
+    (tmp_path / "mine.cu").write_text(FIXED)
+    assert "NOT TESTED" not in run(tmp_path, "--kfuzz", "--kfuzz-cases", "2").stdout
+    assert "= kfuzz =" not in run(tmp_path).stdout
+
+
 def test_the_summary_says_what_was_not_judged_and_how_accurate_the_rest_is(tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(FIXED.replace('nan        = "row"\n', ""))
     done = run(tmp_path, "--kfuzz", "--kfuzz-cases", "12", "--kfuzz-seed", "1")
