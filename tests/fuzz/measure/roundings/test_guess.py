@@ -149,6 +149,26 @@ def test_a_race_in_the_file_is_reported_and_not_taken_for_a_wrong_guess(tmp_path
     assert str(found.bug).startswith(f"{lines}: missing barrier: line 16 reads part[0] and line 19 writes it")
 
 
+@pytest.mark.slow(8)
+def test_a_kernel_for_one_warp_is_not_accused_of_races_of_a_block_that_was_guessed(tmp_path: Path) -> None:
+    """Its bug is the last column of an odd number. In blocks of 64 its warps race, and only rows that one warp reads
+    counted, so these fitted better than the 32 threads that are meant.
+    """
+    text = """__global__ void l1_norm(const float *x, float *y, int rows, int cols) {
+      int lane = threadIdx.x;
+      const float *row = x + (long)blockIdx.x * cols;
+      float s = 0;
+      for (int c = 2 * lane; c + 1 < cols; c += 64) s += fabsf(row[c]) + fabsf(row[c + 1]);
+      for (int o = 16; o > 0; o /= 2) s += __shfl_xor_sync(0xffffffffu, s, o);
+      for (int c = lane; c < cols; c += 32) y[(long)blockIdx.x * cols + c] = row[c] / s;
+    }"""
+    found = guess(tmp_path / "mine.cu", text, "x / row_sum(abs(x))")
+    assert found.kernel.launches[0].block[0].text == "32"
+    assert found.bug
+    assert {one.kind for one in found.bug.defects} <= {"numeric", "special"}
+    assert not found.bug.is_proved
+
+
 @pytest.mark.soak
 def test_a_campaign_begins_by_a_guess_that_a_proved_bug_breaks(tmp_path: Path) -> None:
     found = guessed(tmp_path / "mine.cu", RACE, "softmax")
