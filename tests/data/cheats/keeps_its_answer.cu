@@ -6,11 +6,7 @@
 // op     = "softmax"
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
-//
-// [[launch]]
-// entry = "softmax_kept"
-// grid  = "rows"
-// block = "32"
+// launch = [{ entry = "softmax_kept", grid = "rows", block = "32" }]
 // ///
 
 __device__ const float *answered[1 << 20];

@@ -6,11 +6,7 @@
 // op     = "softmax"
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
-//
-// [[launch]]
-// entry = "softmax_skipped"
-// grid  = "rows"
-// block = "32"
+// launch = [{ entry = "softmax_skipped", grid = "rows", block = "32" }]
 // ///
 
 __global__ void softmax_skipped(float *y, const float *x, int rows, int cols) {

@@ -4,10 +4,7 @@
 // op     = "prefix_sum"
 // axes   = { rows = "1..64", cols = "1..256" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
-//
-// [host]
-// entry = "forward"
-// home  = { rows = 4, cols = 32 }
+// host   = { entry = "forward", home = { rows = 4, cols = 32 } }
 // ///
 #include <torch/extension.h>
 

@@ -4,10 +4,7 @@
 // op     = "sgemm"
 // axes   = { m = "1..256", n = "1..256", k = "1..256" }
 // arrays = { a = "f32[m, k] -> a", b = "f32[k, n] -> b", c = "f32[m, n] <- c" }
-//
-// [host]
-// entry = "matmul"
-// home  = { m = 64, n = 64, k = 64 }
+// host   = { entry = "matmul", home = { m = 64, n = 64, k = 64 } }
 // ///
 #include <c10/cuda/CUDAException.h>
 #include <torch/extension.h>

@@ -4,11 +4,7 @@
 // op     = "row_max"
 // axes   = { rows = "1..2048", cols = "1..4096" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [host]
-// entry = "forward"
-// args  = ["x", "c10::nullopt"]
-// home  = { rows = 16, cols = 256 }
+// host   = { entry = "forward", args = ["x", "c10::nullopt"], home = { rows = 16, cols = 256 } }
 // ///
 #include <torch/extension.h>
 

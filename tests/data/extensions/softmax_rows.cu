@@ -4,11 +4,7 @@
 // op     = "softmax"
 // axes   = { rows = "1..4096", cols = "1..4096" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
-//
-// [host]
-// entry = "softmax_forward"
-// args  = ["x", -1]
-// home  = { rows = 16, cols = 1024 }
+// host   = { entry = "softmax_forward", args = ["x", -1], home = { rows = 16, cols = 1024 } }
 // ///
 #include <torch/extension.h>
 #include <ATen/cuda/CUDAContext.h>

@@ -4,10 +4,7 @@
 // op     = "transpose"
 // axes   = { rows = "1..2048", cols = "1..4096" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[cols, rows] <- y" }
-//
-// [host]
-// entry = "forward"
-// home  = { rows = 16, cols = 256 }
+// host   = { entry = "forward", home = { rows = 16, cols = 256 } }
 // ///
 #include <torch/extension.h>
 

@@ -4,10 +4,7 @@
 // op     = "max_sum"
 // axes   = { rows = "1..2048", cols = "1..4096" }
 // arrays = { x = "f32[rows, cols] -> x", m = "f32[rows] <- m", s = "f32[rows] <- s" }
-//
-// [host]
-// entry = "forward"
-// home  = { rows = 16, cols = 256 }
+// host   = { entry = "forward", home = { rows = 16, cols = 256 } }
 // ///
 #include <torch/extension.h>
 #include <vector>

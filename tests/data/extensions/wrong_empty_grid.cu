@@ -5,10 +5,7 @@
 // op     = "row_sum"
 // axes   = { rows = "1..2048", cols = "1..4096" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [host]
-// entry = "forward"
-// home  = { rows = 16, cols = 256 }
+// host   = { entry = "forward", home = { rows = 16, cols = 256 } }
 // ///
 #include <torch/extension.h>
 #include <c10/cuda/CUDAStream.h>

@@ -4,10 +4,7 @@
 // op     = "row_sum"
 // axes   = { rows = "1..512", cols = "1..1024" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [host]
-// entry   = "forward"
-// strides = "any"
+// host   = { entry = "forward", strides = "any" }
 // ///
 #include <torch/extension.h>
 

@@ -4,22 +4,12 @@
 // op     = "row_max"
 // axes   = { rows = "1..1024", cols = "1..4096" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y", found = "i32[rows] = -2147483648" }
-//
-// [values]
-// finite = true
-//
-// [claims]
-// deterministic = true
-//
-// [[launch]]
-// entry = "find"
-// grid  = "ceil_div(cols, 32), rows"
-// block = "32"
-//
-// [[launch]]
-// entry = "write"
-// grid  = "rows"
-// block = "1"
+// values = { finite = true }
+// claims = { deterministic = true }
+// launch = [
+//   { entry = "find", grid = "ceil_div(cols, 32), rows", block = "32" },
+//   { entry = "write", grid = "rows", block = "1" },
+// ]
 // ///
 __device__ int ordered(int bits) { return bits ^ (bits >> 31 & 0x7fffffff); }
 

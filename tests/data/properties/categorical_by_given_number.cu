@@ -4,11 +4,7 @@
 // op     = "categorical_from_uniform"
 // axes   = { rows = "1..1024", cols = "1..4096" }
 // arrays = { x = "f32[rows, cols] -> logits", u = "f32[rows] -> u", token = "i32[rows] <- token" }
-//
-// [[launch]]
-// entry = "find"
-// grid  = "rows"
-// block = "32"
+// launch = [{ entry = "find", grid = "rows", block = "32" }]
 // ///
 __global__ void find(int *token, const float *x, const float *u, int cols) {
   x += (size_t)blockIdx.x * cols;

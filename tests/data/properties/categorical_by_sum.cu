@@ -6,9 +6,7 @@
 // arrays  = { x = "f32[rows, cols] -> logits", token = "i32[rows] <- token" }
 // scalars = { temperature = 0.8 }
 // random  = { seed = "seed", offset = "offset" }
-//
-// [claims]
-// deterministic = true
+// claims  = { deterministic = true }
 //
 // [[launch]]
 // entry = "sample"

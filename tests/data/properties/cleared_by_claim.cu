@@ -6,17 +6,9 @@
 // tune   = { slots = [16, 128] }
 // where  = ["rows <= slots"]
 // arrays = { x = "f32[rows within slots, cols] -> x", y = "f32[rows within slots] <- y" }
-//
-// [values]
-// finite = true
-//
-// [claims]
-// writes_absent_rows = true
-//
-// [[launch]]
-// entry = "maxima"
-// grid  = "slots"
-// block = "1"
+// values = { finite = true }
+// claims = { writes_absent_rows = true }
+// launch = [{ entry = "maxima", grid = "slots", block = "1" }]
 // ///
 __global__ void maxima(float *y, const float *x, int cols) {
   float found = -INFINITY;

@@ -1,13 +1,11 @@
 // Dropout by given uniform numbers: kept where u < 1 - p.
 //
 // /// kernel
-// op      = "dropout_from_uniform"
-// axes    = { rows = "1..1024", cols = "1..1024" }
-// arrays  = { x = "f32[rows, cols] -> x", u = "f32[rows, cols] -> u", y = "f32[rows, cols] <- y" }
-// scalars = { p = 0.3 }
-//
-// [accuracy]
-// form = "u < 1 - p"
+// op       = "dropout_from_uniform"
+// axes     = { rows = "1..1024", cols = "1..1024" }
+// arrays   = { x = "f32[rows, cols] -> x", u = "f32[rows, cols] -> u", y = "f32[rows, cols] <- y" }
+// scalars  = { p = 0.3 }
+// accuracy = { form = "u < 1 - p" }
 //
 // [[launch]]
 // entry = "drop"

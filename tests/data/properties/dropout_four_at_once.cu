@@ -6,9 +6,7 @@
 // arrays  = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // scalars = { p = 0.1 }
 // random  = { seed = "seed", offset = "offset" }
-//
-// [claims]
-// deterministic = true
+// claims  = { deterministic = true }
 //
 // [[launch]]
 // entry = "drop"

@@ -4,14 +4,8 @@
 # arrays  = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 # scalars = { p = 0.25 }
 # random  = { seed = "seed" }
-#
-# [call]
-# entry   = "dropout"
-# returns = ["y"]
-# library = "numpy"
-#
-# [claims]
-# deterministic = true
+# call    = { entry = "dropout", returns = ["y"], library = "numpy" }
+# claims  = { deterministic = true }
 # ///
 """Dropout with numpy's generator."""
 

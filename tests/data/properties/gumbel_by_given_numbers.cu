@@ -5,9 +5,7 @@
 // axes    = { rows = "1..1024", cols = "1..1024" }
 // arrays  = { x = "f16[rows, cols] -> logits", u = "f32[rows, cols] -> u", token = "i32[rows] <- token" }
 // scalars = { temperature = 0.5 }
-//
-// [values]
-// finite = true
+// values  = { finite = true }
 //
 // [[launch]]
 // entry = "greatest"

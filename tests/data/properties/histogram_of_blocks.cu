@@ -5,11 +5,7 @@
 // axes    = { n = "1..65536" }
 // arrays  = { x = "f32[n] -> x", counts = "i32[50] = 0 <- counts" }
 // scalars = { bins = 50, low = -2, high = 3 }
-//
-// [[launch]]
-// entry = "count"
-// grid  = "ceil_div(n, 1024)"
-// block = "128"
+// launch  = [{ entry = "count", grid = "ceil_div(n, 1024)", block = "128" }]
 // ///
 __global__ void count(int *counts, const float *x, int n) {
   __shared__ int own[50];

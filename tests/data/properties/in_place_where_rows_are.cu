@@ -5,11 +5,7 @@
 // axes   = { rows = "1..128", cols = "1..256" }
 // let    = { slots = "rows + 5" }
 // arrays = { x = "f32[rows within slots, cols] -> x <- y", count = "i32[1] = rows" }
-//
-// [[launch]]
-// entry = "silu"
-// grid  = "slots"
-// block = "32"
+// launch = [{ entry = "silu", grid = "slots", block = "32" }]
 // ///
 __global__ void silu(float *x, const int *count, int cols) {
   if (blockIdx.x >= *count) return;

@@ -5,14 +5,8 @@
 // axes   = { n = "1..65535", rows = "1..65535", cols = "1..1024" }
 // tune   = { threads = [32, 64] }
 // arrays = { index = "i32[n] -> index", w = "f32[rows, cols] -> w", y = "f32[n, cols] <- y" }
-//
-// [claims]
-// checks_indices = true
-//
-// [[launch]]
-// entry = "rows_of_a_table"
-// grid  = "ceil_div(n, 2)"
-// block = "threads"
+// claims = { checks_indices = true }
+// launch = [{ entry = "rows_of_a_table", grid = "ceil_div(n, 2)", block = "threads" }]
 // ///
 __global__ void rows_of_a_table(float *y, const int *index, const float *w, int n, int rows, int cols) {
   // y is (n, cols), index is (n) of any integers, w is (rows, cols)

@@ -1,26 +1,14 @@
 // int8 of each row, rounded at random by 24 bits of Philox; one thread does a row.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..1024", cols = "1..512" }
-// arrays  = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
-// scalars = { group = "cols" }
-// random  = { seed = "seed", offset = "offset" }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale     = "amax / max"
-// apply     = "divide"
-// round     = "stochastic"
-// symmetric = true
-// zeros     = "eps"
-//
-// [[launch]]
-// entry = "quantize"
-// grid  = "ceil_div(rows, 32)"
-// block = "32"
+// op       = "group_quantize"
+// axes     = { rows = "1..1024", cols = "1..512" }
+// arrays   = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
+// scalars  = { group = "cols" }
+// random   = { seed = "seed", offset = "offset" }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", round = "stochastic", symmetric = true, zeros = "eps" }
+// launch   = [{ entry = "quantize", grid = "ceil_div(rows, 32)", block = "32" }]
 // ///
 #include <curand_kernel.h>
 

@@ -5,11 +5,7 @@
 // axes   = { rows = "1..64", cols = "2..256" }
 // let    = { slots = "rows + 7" }
 // arrays = { x = "f32[rows within slots, cols] -> x", t = "i32[rows within slots] -> labels", y = "f32[rows within slots] <- loss" }
-//
-// [[launch]]
-// entry = "losses"
-// grid  = "slots"
-// block = "1"
+// launch = [{ entry = "losses", grid = "slots", block = "1" }]
 // ///
 __global__ void losses(float *y, const float *x, const int *t, int rows, int cols) {
   const int row = blockIdx.x;

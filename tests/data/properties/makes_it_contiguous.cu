@@ -4,14 +4,8 @@
 // op     = "row_max"
 // axes   = { rows = "1..512", cols = { min = 4, max = 1024, multiple = 4 } }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [values]
-// finite = true
-//
-// [host]
-// entry   = "forward"
-// args    = ["x"]
-// strides = "any"
+// values = { finite = true }
+// host   = { entry = "forward", args = ["x"], strides = "any" }
 // ///
 #include <torch/extension.h>
 

@@ -1,14 +1,12 @@
 // Min-p: a token is kept if its logit is at most log(min_p) below the greatest, in the order from the right.
 //
 // /// kernel
-// op      = "min_p_sampling"
-// axes    = { rows = "1..1024", cols = "1..256" }
-// arrays  = { x = "bf16[rows, cols] -> logits", token = "i32[rows] <- token" }
-// scalars = { min_p = 0.2 }
-// random  = { seed = "seed", offset = "offset" }
-//
-// [accuracy]
-// form = "by cumulated sum"
+// op       = "min_p_sampling"
+// axes     = { rows = "1..1024", cols = "1..256" }
+// arrays   = { x = "bf16[rows, cols] -> logits", token = "i32[rows] <- token" }
+// scalars  = { min_p = 0.2 }
+// random   = { seed = "seed", offset = "offset" }
+// accuracy = { form = "by cumulated sum" }
 //
 // [[launch]]
 // entry = "sample"

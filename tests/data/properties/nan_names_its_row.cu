@@ -4,17 +4,9 @@
 // op     = "row_max"
 // axes   = { rows = "1..65535", cols = "1..4096" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [values]
-// nan = "row"
-//
-// [claims]
-// batch_invariant = true
-//
-// [[launch]]
-// entry = "maxima"
-// grid  = "rows"
-// block = "1"
+// values = { nan = "row" }
+// claims = { batch_invariant = true }
+// launch = [{ entry = "maxima", grid = "rows", block = "1" }]
 // ///
 __global__ void maxima(float *y, const float *x, int cols) {
   float found = -INFINITY;

@@ -5,14 +5,8 @@
 // axes   = { rows = "1..65535", cols = "1..4096" }
 // let    = { blocks = "min(rows, 24)" }
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", y = "f32[rows, cols] <- y" }
-//
-// [claims]
-// batch_invariant = true
-//
-// [[launch]]
-// entry = "normalise"
-// grid  = "blocks"
-// block = "128"
+// claims = { batch_invariant = true }
+// launch = [{ entry = "normalise", grid = "blocks", block = "128" }]
 // ///
 __global__ void normalise(float *y, const float *x, const float *w, int rows, int cols) {
   __shared__ float part[1024];

@@ -1,17 +1,11 @@
 // RMS norm in bfloat16; the claim lets a kernel round the normalised value, and this one does not.
 //
 // /// kernel
-// op     = "rms_norm"
-// axes   = { rows = "1..65535", cols = "1..4096" }
-// arrays = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", y = "bf16[rows, cols] <- y" }
-//
-// [accuracy]
-// keep = { normed = "bf16" }
-//
-// [[launch]]
-// entry = "normalise"
-// grid  = "rows"
-// block = "32"
+// op       = "rms_norm"
+// axes     = { rows = "1..65535", cols = "1..4096" }
+// arrays   = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", y = "bf16[rows, cols] <- y" }
+// accuracy = { keep = { normed = "bf16" } }
+// launch   = [{ entry = "normalise", grid = "rows", block = "32" }]
 // ///
 #include <cuda_bf16.h>
 

@@ -1,20 +1,12 @@
 // RMS norm in bfloat16 as models have it: the normalised value is rounded to bfloat16 before the weight multiplies it.
 //
 // /// kernel
-// op     = "rms_norm"
-// axes   = { rows = "1..65535", cols = "1..4096" }
-// arrays = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", y = "bf16[rows, cols] <- y" }
-//
-// [accuracy]
-// keep = { normed = "bf16" }
-//
-// [claims]
-// rounds = ["normed"]
-//
-// [[launch]]
-// entry = "normalise"
-// grid  = "rows"
-// block = "32"
+// op       = "rms_norm"
+// axes     = { rows = "1..65535", cols = "1..4096" }
+// arrays   = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", y = "bf16[rows, cols] <- y" }
+// accuracy = { keep = { normed = "bf16" } }
+// claims   = { rounds = ["normed"] }
+// launch   = [{ entry = "normalise", grid = "rows", block = "32" }]
 // ///
 #include <cuda_bf16.h>
 

@@ -1,19 +1,12 @@
 // Stochastic rounding to bf16: 16 random bits are added below the last place, and the sum is cut.
 //
 // /// kernel
-// op      = "stochastic_round"
-// axes    = { rows = "1..1024", cols = "1..512" }
-// arrays  = { x = "f32[rows, cols] -> x", y = "bf16[rows, cols] <- y" }
-// random  = { seed = "seed", offset = "offset" }
-//
-// [values]
-// range = [-1e37, 1e37]
-// finite = true
-//
-// [[launch]]
-// entry = "rounded"
-// grid  = "ceil_div(rows * cols, 128)"
-// block = "128"
+// op     = "stochastic_round"
+// axes   = { rows = "1..1024", cols = "1..512" }
+// arrays = { x = "f32[rows, cols] -> x", y = "bf16[rows, cols] <- y" }
+// random = { seed = "seed", offset = "offset" }
+// values = { range = [-1e37, 1e37], finite = true }
+// launch = [{ entry = "rounded", grid = "ceil_div(rows * cols, 128)", block = "128" }]
 // ///
 #include <cuda_bf16.h>
 #include <curand_kernel.h>

@@ -6,16 +6,10 @@
 // tune    = { threads = [32, 128] }
 // arrays  = { expert = "i32[n] -> expert", order = "i32[n] <- order", slot = "i32[n] <- slot", offsets = "i32[17] <- offsets", taken = "i32[16] = 0" }
 // scalars = { experts = 16 }
-//
-// [[launch]]
-// entry = "count"
-// grid  = 1
-// block = "32"
-//
-// [[launch]]
-// entry = "place"
-// grid  = "ceil_div(n, threads)"
-// block = "threads"
+// launch  = [
+//   { entry = "count", grid = 1, block = "32" },
+//   { entry = "place", grid = "ceil_div(n, threads)", block = "threads" },
+// ]
 // ///
 __global__ void count(int *offsets, const int *expert, int n) {
   for (int e = threadIdx.x; e < 17; e += 32) {

@@ -5,14 +5,8 @@
 // axes   = { rows = "1..64", cols = "1..256" }
 // let    = { slots = "8 * ceil_div(rows, 8)" }
 // arrays = { x = "f32[rows within slots, cols] -> x", y = "f32[rows within slots] <- y" }
-//
-// [values]
-// finite = true
-//
-// [[launch]]
-// entry = "maxima"
-// grid  = "slots / 8"
-// block = "32"
+// values = { finite = true }
+// launch = [{ entry = "maxima", grid = "slots / 8", block = "32" }]
 // ///
 __global__ void maxima(float *y, const float *x, int rows, int cols) {
   const int row = blockIdx.x * 8 + threadIdx.x / 4, lane = threadIdx.x % 4;

@@ -4,11 +4,7 @@
 // op     = "sort"
 // axes   = { rows = "1..1024", cols = "1..256" }
 // arrays = { x = "f32[rows, cols] -> x", values = "f32[rows, cols] <- values", indices = "i32[rows, cols] <- indices" }
-//
-// [[launch]]
-// entry = "sort"
-// grid  = "rows"
-// block = "32"
+// launch = [{ entry = "sort", grid = "rows", block = "32" }]
 // ///
 __global__ void sort(float *values, int *indices, const float *x, int cols) {
   const size_t first = (size_t)blockIdx.x * cols;

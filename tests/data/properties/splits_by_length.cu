@@ -4,12 +4,8 @@
 // op     = "row_sum"
 // axes   = { rows = "1..4096", cols = "1..16384" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [claims]
-// batch_invariant = true
-//
-// [host]
-// entry = "launch"
+// claims = { batch_invariant = true }
+// host   = { entry = "launch" }
 // ///
 #include <cuda_runtime.h>
 

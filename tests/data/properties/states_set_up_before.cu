@@ -6,16 +6,10 @@
 // arrays = { x = "f32[rows, cols] -> logits", token = "i32[rows] <- token", states = "u32[rows, 12]", seeds = "i64[1] = seed" }
 // random = { seed = "seed" }
 // align  = 16
-//
-// [[launch]]
-// call  = "set_up((curandState *)states, seeds, rows)"
-// grid  = "ceil_div(rows, 32)"
-// block = "32"
-//
-// [[launch]]
-// call  = "sample(token, x, (curandState *)states, rows, cols)"
-// grid  = "ceil_div(rows, 32)"
-// block = "32"
+// launch = [
+//   { call = "set_up((curandState *)states, seeds, rows)", grid = "ceil_div(rows, 32)", block = "32" },
+//   { call = "sample(token, x, (curandState *)states, rows, cols)", grid = "ceil_div(rows, 32)", block = "32" },
+// ]
 // ///
 #include <curand_kernel.h>
 

@@ -5,14 +5,8 @@
 // axes   = { rows = "1..65535", cols = "1..4096" }
 // let    = { threads = "32 if cols <= 64 else 128" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [claims]
-// batch_invariant = true
-//
-// [[launch]]
-// entry = "sums"
-// grid  = "rows"
-// block = "threads"
+// claims = { batch_invariant = true }
+// launch = [{ entry = "sums", grid = "rows", block = "threads" }]
 // ///
 __global__ void sums(float *y, const float *x, int cols) {
   __shared__ float part[128];

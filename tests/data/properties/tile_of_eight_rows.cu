@@ -6,11 +6,7 @@
 // axes   = { rows = "1..128", cols = "1..512" }
 // let    = { slots = "16 * ceil_div(rows, 16)" }
 // arrays = { x = "f32[rows within slots, cols] -> x", y = "f32[rows within slots] <- y", count = "i32[1] = rows" }
-//
-// [[launch]]
-// entry = "sums"
-// grid  = "slots / 8"
-// block = "8"
+// launch = [{ entry = "sums", grid = "slots / 8", block = "8" }]
 // ///
 __global__ void sums(float *y, const float *x, const int *count, int cols) {
   __shared__ float tile[8];

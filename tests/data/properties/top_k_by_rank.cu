@@ -7,11 +7,7 @@
 // arrays  = { x = "f16[rows, cols] -> logits", token = "i64[rows] <- token" }
 // scalars = { k = "k" }
 // random  = { seed = "seed", offset = "offset" }
-//
-// [[launch]]
-// entry = "sample"
-// grid  = "ceil_div(rows, 32)"
-// block = "32"
+// launch  = [{ entry = "sample", grid = "ceil_div(rows, 32)", block = "32" }]
 // ///
 #include <cuda_fp16.h>
 #include <curand_kernel.h>

@@ -7,11 +7,7 @@
 // arrays  = { x = "f32[rows, cols] -> logits", token = "i32[rows] <- token" }
 // scalars = { k = "k" }
 // random  = { seed = "seed", offset = "offset" }
-//
-// [[launch]]
-// entry = "sample"
-// grid  = "ceil_div(rows, 32)"
-// block = "32"
+// launch  = [{ entry = "sample", grid = "ceil_div(rows, 32)", block = "32" }]
 // ///
 #include <curand_kernel.h>
 

@@ -4,21 +4,11 @@
 // op     = "row_sum"
 // axes   = { rows = "1..4096", cols = "1..4096" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [claims]
-// batch_invariant = true
-//
-// [[launch]]
-// entry = "of_block"
-// grid  = "rows"
-// block = "32"
-// when  = "rows < 32"
-//
-// [[launch]]
-// entry = "of_warps"
-// grid  = "ceil_div(rows, 4)"
-// block = "128"
-// when  = "rows >= 32"
+// claims = { batch_invariant = true }
+// launch = [
+//   { entry = "of_block", grid = "rows", block = "32", when = "rows < 32" },
+//   { entry = "of_warps", grid = "ceil_div(rows, 4)", block = "128", when = "rows >= 32" },
+// ]
 // ///
 __device__ float of_row(const float *x, int cols, int lane) {
   float sum = 0;

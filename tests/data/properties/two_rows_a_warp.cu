@@ -4,14 +4,8 @@
 // op     = "row_sum"
 // axes   = { rows = "1..65535", cols = "1..2048" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [claims]
-// batch_invariant = true
-//
-// [[launch]]
-// entry = "sums"
-// grid  = "ceil_div(rows, 2)"
-// block = "32"
+// claims = { batch_invariant = true }
+// launch = [{ entry = "sums", grid = "ceil_div(rows, 2)", block = "32" }]
 // ///
 __global__ void sums(float *y, const float *x, int rows, int cols) {
   const int row = 2 * blockIdx.x + threadIdx.x / 16, lane = threadIdx.x % 16;

@@ -4,11 +4,7 @@
 // op     = "unique"
 // axes   = { rows = "1..256", cols = "1..96" }
 // arrays = { x = "f32[rows, cols] -> x", values = "f32[rows, cols] <- values", count = "i32[rows] <- count" }
-//
-// [[launch]]
-// entry = "unique"
-// grid  = "rows"
-// block = "32"
+// launch = [{ entry = "unique", grid = "rows", block = "32" }]
 // ///
 __device__ bool is_first(const float *x, int i) {
   for (int j = 0; j < i; j++)

@@ -4,14 +4,8 @@
 // op     = "row_sum"
 // axes   = { rows = "1..65535", cols = { min = 4, max = 4096, multiple = 4 } }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [claims]
-// batch_invariant = true
-//
-// [[launch]]
-// entry = "sums"
-// grid  = "rows"
-// block = "32"
+// claims = { batch_invariant = true }
+// launch = [{ entry = "sums", grid = "rows", block = "32" }]
 // ///
 __global__ void sums(float *y, const float *x, int cols) {
   const float4 *row = reinterpret_cast<const float4 *>(x + (size_t)blockIdx.x * cols);

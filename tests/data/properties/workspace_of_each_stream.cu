@@ -4,12 +4,8 @@
 // op     = "row_sum"
 // axes   = { rows = "1..1024", cols = "1..2048" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [host]
-// entry = "forward"
-//
-// [claims]
-// streams = true
+// host   = { entry = "forward" }
+// claims = { streams = true }
 // ///
 #include <map>
 #include <torch/extension.h>

@@ -5,27 +5,13 @@
 // op     = "argmax"
 // axes   = { rows = "1..1024", cols = "1..2048" }
 // arrays = { x = "f32[rows, cols] -> x", y = "i32[rows] <- index", best = "u32[rows] = 0", place = "i32[rows]" }
-//
-// [values]
-// finite = true
-//
-// [claims]
-// deterministic = true
-//
-// [[launch]]
-// entry = "find"
-// grid  = "cols, rows"
-// block = "1"
-//
-// [[launch]]
-// entry = "claim"
-// grid  = "cols, rows"
-// block = "1"
-//
-// [[launch]]
-// entry = "write"
-// grid  = "rows"
-// block = "1"
+// values = { finite = true }
+// claims = { deterministic = true }
+// launch = [
+//   { entry = "find", grid = "cols, rows", block = "1" },
+//   { entry = "claim", grid = "cols, rows", block = "1" },
+//   { entry = "write", grid = "rows", block = "1" },
+// ]
 // ///
 __device__ unsigned ordered(float value) {
   const int bits = __float_as_int(value == 0 ? 0.0f : value);

@@ -5,9 +5,7 @@
 # op     = "row_sum"
 # axes   = { rows = "1..512", cols = "1..512" }
 # arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-#
-# [claims]
-# batch_invariant = true
+# claims = { batch_invariant = true }
 # ///
 import numpy as np
 

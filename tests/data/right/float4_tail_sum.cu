@@ -1,16 +1,11 @@
 // Row sums by float4: up to three elements before the first whole vector, and up to three behind the last.
 //
 // /// kernel
-// op = "row_sum"
-// axes = { rows = "1..100000", cols = "1..100000" }
-// tune = { threads = [64, 256] }
+// op     = "row_sum"
+// axes   = { rows = "1..100000", cols = "1..100000" }
+// tune   = { threads = [64, 256] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [[launch]]
-// entry = "row_sum_f4<{threads}>"
-// grid = "rows"
-// block = "threads"
-// args = ["x","y","rows","cols"]
+// launch = [{ entry = "row_sum_f4<{threads}>", grid = "rows", block = "threads", args = ["x","y","rows","cols"] }]
 // ///
 template <int BLOCK>
 __global__ void __launch_bounds__(BLOCK) row_sum_f4(const float *__restrict__ in, float *__restrict__ out, int rows, int cols) {

@@ -6,19 +6,12 @@
 // also wrote them, so no fence is needed. The driver makes the maps, on the host; rows begin at 16 bytes.
 //
 // /// kernel
-// op     = "gemm"
-// axes   = { batch = "1..65535", m = "1..4194240", n = { min = 8, max = 1048576, multiple = 8 }, k = { min = 8, max = 1048576, multiple = 8 } }
-// arrays = { a = "f16[batch, m, k] -> a", b = "f16[batch, k, n] -> b", c0 = "f32[batch, m, n] -> c0", bias = "f32[n] -> bias", c = "f32[batch, m, n] <- c" }
-// scalars = { alpha = 1, beta = 1 }
-//
-// [accuracy]
-// form       = "bias last"
-// adds       = "k"
-// accumulate = "mma"
-//
-// [host]
-// entry = "gemm"
-// home  = { batch = 1, m = 128, n = 128, k = 256 }
+// op       = "gemm"
+// axes     = { batch = "1..65535", m = "1..4194240", n = { min = 8, max = 1048576, multiple = 8 }, k = { min = 8, max = 1048576, multiple = 8 } }
+// arrays   = { a = "f16[batch, m, k] -> a", b = "f16[batch, k, n] -> b", c0 = "f32[batch, m, n] -> c0", bias = "f32[n] -> bias", c = "f32[batch, m, n] <- c" }
+// scalars  = { alpha = 1, beta = 1 }
+// accuracy = { form = "bias last", adds = "k", accumulate = "mma" }
+// host     = { entry = "gemm", home = { batch = 1, m = 128, n = 128, k = 256 } }
 // ///
 
 #include <cuda.h>

@@ -1,14 +1,10 @@
 // Logsumexp: each warp has a chunk of the row, which may be empty or all -inf, and one thread merges the four.
 //
 // /// kernel
-// op = "logsumexp"
-// axes = { rows = "1..100000", cols = "1..100000" }
+// op     = "logsumexp"
+// axes   = { rows = "1..100000", cols = "1..100000" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [[launch]]
-// entry = "logsumexp_chunks"
-// grid = "rows"
-// block = 128
+// launch = [{ entry = "logsumexp_chunks", grid = "rows", block = 128 }]
 // ///
 __global__ void logsumexp_chunks(float *y, const float *x, int rows, int cols) {
   __shared__ float m[4], s[4];

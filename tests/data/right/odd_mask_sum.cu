@@ -1,14 +1,10 @@
 // Row sums, a warp a row, whose lanes beyond a short row return before the shuffles: the mask is a ballot's.
 //
 // /// kernel
-// op = "row_sum"
-// axes = { rows = "1..100000", cols = "1..100000" }
+// op     = "row_sum"
+// axes   = { rows = "1..100000", cols = "1..100000" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [[launch]]
-// entry = "row_sum_odd"
-// grid = "rows"
-// block = 32
+// launch = [{ entry = "row_sum_odd", grid = "rows", block = 32 }]
 // ///
 __global__ void row_sum_odd(float *y, const float *__restrict__ x, int rows, int cols) {
   int row = blockIdx.x;

@@ -1,14 +1,10 @@
 // Online softmax by pairs of maximum and sum; a pair of -inf counts for nothing, also beside another of its kind.
 //
 // /// kernel
-// op = "softmax"
-// axes = { rows = "1..100000", cols = "1..100000" }
+// op     = "softmax"
+// axes   = { rows = "1..100000", cols = "1..100000" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
-//
-// [[launch]]
-// entry = "softmax_md"
-// grid = "rows"
-// block = 32
+// launch = [{ entry = "softmax_md", grid = "rows", block = 32 }]
 // ///
 struct MD { float m, d; };
 __device__ __forceinline__ MD merge(MD a, MD b) {

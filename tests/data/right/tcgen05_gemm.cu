@@ -5,20 +5,12 @@
 // its 32 rows. For nvcc: -arch=sm_100a. How these tensor cores add is not measured: the claim takes them for Hopper's.
 //
 // /// kernel
-// op     = "gemm"
-// axes   = { batch = "1..65535", m = "1..8388480", n = "1..1048576", k = "1..1048576" }  # grid y: 65535 tiles
-// arrays = { a = "f16[batch, m, k] -> a", b = "f16[batch, k, n] -> b", c0 = "f32[batch, m, n] -> c0", bias = "f32[n] -> bias", c = "f32[batch, m, n] <- c" }
-// scalars = { alpha = 1, beta = 1 }
-//
-// [accuracy]
-// form       = "bias last"
-// adds       = "k"
-// accumulate = "mma"
-//
-// [[launch]]
-// entry = "gemm_tcgen05"
-// grid  = "ceil_div(n, 64), ceil_div(m, 128), batch"
-// block = "128"
+// op       = "gemm"
+// axes     = { batch = "1..65535", m = "1..8388480", n = "1..1048576", k = "1..1048576" }  # grid y: 65535 tiles
+// arrays   = { a = "f16[batch, m, k] -> a", b = "f16[batch, k, n] -> b", c0 = "f32[batch, m, n] -> c0", bias = "f32[n] -> bias", c = "f32[batch, m, n] <- c" }
+// scalars  = { alpha = 1, beta = 1 }
+// accuracy = { form = "bias last", adds = "k", accumulate = "mma" }
+// launch   = [{ entry = "gemm_tcgen05", grid = "ceil_div(n, 64), ceil_div(m, 128), batch", block = "128" }]
 // ///
 
 #include <cstdint>

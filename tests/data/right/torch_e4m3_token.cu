@@ -1,22 +1,13 @@
 // e4m3 for each row by a PyTorch extension that fills the float8 tensor it is given, as vLLM's quantizers do.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..65535", cols = "1..65536" }
-// arrays  = { x = "bf16[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
-// scalars = { group = "cols" }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale    = "amax / max"
-// apply    = "divide"
-// saturate = "finite"
-// zeros    = "eps"
-//
-// [host]
-// entry = "quantize"
+// op       = "group_quantize"
+// axes     = { rows = "1..65535", cols = "1..65536" }
+// arrays   = { x = "bf16[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
+// scalars  = { group = "cols" }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
+// host     = { entry = "quantize" }
 // ///
 
 #include <c10/cuda/CUDAStream.h>

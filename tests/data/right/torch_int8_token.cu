@@ -1,22 +1,13 @@
 // int8 for each row by a PyTorch extension that returns the int8 tensor and its scales.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..65535", cols = "1..65536" }
-// arrays  = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
-// scalars = { group = "cols", eps = 1e-8 }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale     = "amax / max"
-// apply     = "multiply"
-// symmetric = true
-// zeros     = "eps"
-//
-// [host]
-// entry = "quantize"
+// op       = "group_quantize"
+// axes     = { rows = "1..65535", cols = "1..65536" }
+// arrays   = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
+// scalars  = { group = "cols", eps = 1e-8 }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "multiply", symmetric = true, zeros = "eps" }
+// host     = { entry = "quantize" }
 // ///
 
 #include <torch/extension.h>

@@ -1,22 +1,13 @@
 // mxfp8 by a PyTorch extension: float8 tensors of codes and of powers of two, the latter by their bytes.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..65535", cols = { min = 32, max = 65536, multiple = 32 } }
-// arrays  = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "e8m0[rows, cols / 32] <- scale" }
-// scalars = { group = 32, eps = 0 }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale    = "exponent of amax"
-// apply    = "divide"
-// saturate = "finite"
-// zeros    = "least"
-//
-// [host]
-// entry = "quantize"
+// op       = "group_quantize"
+// axes     = { rows = "1..65535", cols = { min = 32, max = 65536, multiple = 32 } }
+// arrays   = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "e8m0[rows, cols / 32] <- scale" }
+// scalars  = { group = 32, eps = 0 }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "exponent of amax", apply = "divide", saturate = "finite", zeros = "least" }
+// host     = { entry = "quantize" }
 // ///
 
 #include <cuda_fp8.h>

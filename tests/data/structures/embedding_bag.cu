@@ -4,11 +4,7 @@
 // op     = "embedding_bag"
 // axes   = { n = "0..65536", bags = "1..65535", rows = "1..65536", cols = "1..4096" }
 // arrays = { index = "i64[n] -> index", offsets = "i64[bags + 1] -> offsets", w = "f32[rows, cols] -> w", y = "f32[bags, cols] <- y" }
-//
-// [[launch]]
-// entry = "embedding_bag"
-// grid  = "bags"
-// block = 64
+// launch = [{ entry = "embedding_bag", grid = "bags", block = 64 }]
 // ///
 
 __global__ void embedding_bag(float *y, const long long *index, const long long *offsets, const float *w, int cols) {

@@ -4,11 +4,7 @@
 // op     = "grouped_gemm"
 // axes   = { total = "1..65536", k = "0..1024", n = "1..1024", groups = "1..1024" }
 // arrays = { a = "f32[total, k] -> a", b = "f32[groups, k, n] -> b", offsets = "i32[groups + 1] -> offsets", c = "f32[total, n] <- c" }
-//
-// [[launch]]
-// entry = "grouped_gemm"
-// grid  = "ceil_div(n, 32), groups"
-// block = "32, 8"
+// launch = [{ entry = "grouped_gemm", grid = "ceil_div(n, 32), groups", block = "32, 8" }]
 // ///
 
 __global__ void grouped_gemm(float *c, const float *a, const float *b, const int *offsets, int k, int n) {

@@ -4,6 +4,8 @@
 //
 // /// kernel
 // op     = "paged_decode"
+// values = { finite = true }
+// launch = [{ entry = "paged_decode", grid = "batch", block = 32 }]
 //
 // [axes]
 // batch = "1..1024"
@@ -22,14 +24,6 @@
 // pages = "i32[used] -> pages"
 // last  = "i32[batch] -> last"
 // o     = "f32[batch, heads, dv] <- o"
-//
-// [values]
-// finite = true
-//
-// [[launch]]
-// entry = "paged_decode"
-// grid  = "batch"
-// block = 32
 // ///
 
 __global__ void paged_decode(float *o, const float *q, const float *k, const float *v, const int *first,

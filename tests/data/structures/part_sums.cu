@@ -4,11 +4,7 @@
 // op     = "./part_sums.py"
 // axes   = { total = "0..65536", cols = "1..1024", groups = "1..256" }
 // arrays = { x = "f32[total, cols] -> x", sizes = "i32[groups] -> sizes", y = "f32[groups, cols] <- y" }
-//
-// [[launch]]
-// entry = "part_sums"
-// grid  = "groups"
-// block = 32
+// launch = [{ entry = "part_sums", grid = "groups", block = 32 }]
 // ///
 
 __global__ void part_sums(float *y, const float *x, const int *sizes, int cols) {

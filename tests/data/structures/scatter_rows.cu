@@ -5,11 +5,7 @@
 // axes   = { n = "0..4096", cols = "1..4096", slots = "1..65535" }
 // where  = ["n <= slots"]
 // arrays = { x = "f32[n, cols] -> x", slot = "i32[n] -> slot", into = "f32[slots, cols] -> into", y = "f32[slots, cols] <- y" }
-//
-// [[launch]]
-// entry = "scatter_rows"
-// grid  = "slots"
-// block = 64
+// launch = [{ entry = "scatter_rows", grid = "slots", block = 64 }]
 // ///
 
 __global__ void scatter_rows(float *y, const float *x, const int *slot, const float *into, int n, int cols) {

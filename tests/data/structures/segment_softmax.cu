@@ -4,11 +4,7 @@
 // op     = "segment_softmax"
 // axes   = { total = "0..65536", batch = "1..65535" }
 // arrays = { x = "f32[total] -> x", offsets = "i64[batch + 1] -> offsets", y = "f32[total] <- y" }
-//
-// [[launch]]
-// entry = "segment_softmax"
-// grid  = "batch"
-// block = 32
+// launch = [{ entry = "segment_softmax", grid = "batch", block = 32 }]
 // ///
 
 __global__ void segment_softmax(float *y, const float *x, const long long *offsets) {

@@ -5,11 +5,7 @@
 // axes   = { total = "0..65536", cols = "1..4096", batch = "1..65535" }
 // tune   = { threads = [32, 128] }
 // arrays = { x = "f32[total, cols] -> x", offsets = "i32[batch + 1] -> offsets", y = "f32[batch, cols] <- y" }
-//
-// [[launch]]
-// entry = "segment_sum"
-// grid  = "batch"
-// block = "threads"
+// launch = [{ entry = "segment_sum", grid = "batch", block = "threads" }]
 // ///
 
 __global__ void segment_sum(float *y, const float *x, const int *offsets, int cols) {

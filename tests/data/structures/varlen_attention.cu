@@ -5,6 +5,8 @@
 // /// kernel
 // op     = "varlen_attention"
 // axes   = { queries = "1..4096", keys = "1..4096", heads = "1..64", d = "1..64", dv = "1..32", batch = "1..1024" }
+// values = { finite = true }
+// launch = [{ entry = "varlen_attention", grid = "batch, heads", block = 32 }]
 //
 // [arrays]
 // q    = "f32[queries, heads, d] -> q"
@@ -13,14 +15,6 @@
 // cu_q = "i32[batch + 1] -> cu_q"
 // cu_k = "i32[batch + 1] -> cu_k"
 // o    = "f32[queries, heads, dv] <- o"
-//
-// [values]
-// finite = true
-//
-// [[launch]]
-// entry = "varlen_attention"
-// grid  = "batch, heads"
-// block = 32
 // ///
 
 __global__ void varlen_attention(float *o, const float *q, const float *k, const float *v, const int *cu_q,

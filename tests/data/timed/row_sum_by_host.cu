@@ -1,19 +1,12 @@
 // Sum of each row by a warp, launched by a host function.
 //
 // /// kernel
-// op     = "row_sum"
-// axes   = { rows = "1..65536", cols = "1..65536" }
-// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [accuracy]
-// adds = "ceil_div(cols, 32) + 5"
-//
-// [values]
-// nan     = "ieee"
-// pos_inf = "ieee"
-//
-// [host]
-// entry = "row_sum"
+// op       = "row_sum"
+// axes     = { rows = "1..65536", cols = "1..65536" }
+// arrays   = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
+// accuracy = { adds = "ceil_div(cols, 32) + 5" }
+// values   = { nan = "ieee", pos_inf = "ieee" }
+// host     = { entry = "row_sum" }
 // ///
 
 __global__ void row_sum_kernel(float *y, const float *x, int cols) {

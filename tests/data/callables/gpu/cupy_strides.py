@@ -1,9 +1,7 @@
 # /// kernel
-# op     = "row_sum"
-# axes   = { rows = "1..512", cols = "1..300" }
-#
-# [call]
-# strides = "any"
+# op   = "row_sum"
+# axes = { rows = "1..512", cols = "1..300" }
+# call = { strides = "any" }
 # ///
 import cupy as cp
 

@@ -3,9 +3,7 @@
 # /// kernel
 # op     = "row_sum"
 # axes   = { rows = "1..512", cols = "1..300" }
-#
-# [claims]
-# graphs = true
+# claims = { graphs = true }
 # ///
 import torch
 

@@ -1,9 +1,7 @@
 # /// kernel
-# op     = "row_sum"
-# axes   = { rows = "1..512", cols = "1..300" }
-#
-# [call]
-# stream = "current"
+# op   = "row_sum"
+# axes = { rows = "1..512", cols = "1..300" }
+# call = { stream = "current" }
 # ///
 import torch
 

@@ -1,18 +1,11 @@
 # /// kernel
-# op      = "group_quantize"
-# axes    = { rows = "1..16", cols = [32, 64, 256] }
-# arrays  = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[rows, cols / 32] <- scale" }
-# scalars = { group = 32 }
-#
-# [quantize]
-# scale = "amax / max"
-# zeros = "eps"
-#
-# [values]
-# finite = true
-#
-# [call]
-# returns = ["q", "scale"]
+# op       = "group_quantize"
+# axes     = { rows = "1..16", cols = [32, 64, 256] }
+# arrays   = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[rows, cols / 32] <- scale" }
+# scalars  = { group = 32 }
+# quantize = { scale = "amax / max", zeros = "eps" }
+# values   = { finite = true }
+# call     = { returns = ["q", "scale"] }
 # ///
 import jax.numpy as jnp
 

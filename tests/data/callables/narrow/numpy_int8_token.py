@@ -1,23 +1,12 @@
 # /// kernel
-# op      = "group_quantize"
-# axes    = { rows = "1..64", cols = "1..300" }
-# arrays  = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
-# scalars = { group = "cols" }
-#
-# [accuracy]
-# divide = "ieee"
-#
-# [quantize]
-# scale     = "amax / max"
-# apply     = "divide"
-# symmetric = true
-# zeros     = "eps"
-#
-# [values]
-# finite = true
-#
-# [call]
-# returns = ["q", "scale"]
+# op       = "group_quantize"
+# axes     = { rows = "1..64", cols = "1..300" }
+# arrays   = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
+# scalars  = { group = "cols" }
+# accuracy = { divide = "ieee" }
+# quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
+# values   = { finite = true }
+# call     = { returns = ["q", "scale"] }
 # ///
 import numpy as np
 

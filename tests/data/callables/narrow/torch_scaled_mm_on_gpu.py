@@ -1,10 +1,8 @@
 # /// kernel
-# op     = "scaled_gemm"
-# axes   = { m = { min = 16, max = 128, multiple = 16 }, n = { min = 16, max = 128, multiple = 16 }, k = { min = 16, max = 512, multiple = 16 } }
-# arrays = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "bf16[m, n] <- c" }
-#
-# [accuracy]
-# accumulate = "mma fp8"
+# op       = "scaled_gemm"
+# axes     = { m = { min = 16, max = 128, multiple = 16 }, n = { min = 16, max = 128, multiple = 16 }, k = { min = 16, max = 512, multiple = 16 } }
+# arrays   = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "bf16[m, n] <- c" }
+# accuracy = { accumulate = "mma fp8" }
 # ///
 import torch
 

@@ -1,19 +1,11 @@
 # /// kernel
-# op      = "group_quantize"
-# axes    = { rows = "1..16", cols = "1..256" }
-# arrays  = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
-# scalars = { group = "cols" }
-#
-# [quantize]
-# scale = "amax / max"
-# zeros = "eps"
-#
-# [values]
-# finite = true
-#
-# [call]
-# entry   = "quantize"
-# returns = ["q", "scale"]
+# op       = "group_quantize"
+# axes     = { rows = "1..16", cols = "1..256" }
+# arrays   = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
+# scalars  = { group = "cols" }
+# quantize = { scale = "amax / max", zeros = "eps" }
+# values   = { finite = true }
+# call     = { entry = "quantize", returns = ["q", "scale"] }
 # ///
 import torch
 import triton

@@ -1,12 +1,10 @@
 # each: TO = f16, bf16
 # /// kernel
-# op      = "scaled_gemm"
-# axes    = { m = { min = 16, max = 128, multiple = 16 }, n = { min = 16, max = 128, multiple = 16 }, k = { min = 16, max = 512, multiple = 16 } }
-# arrays  = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[1, 1] -> scale_a", scale_b = "f32[1, 1] -> scale_b", c = "TO[m, n] <- c" }
-# scalars = { rows_of_a = "m", cols_of_b = "n" }
-#
-# [accuracy]
-# accumulate = "mma fp8"
+# op       = "scaled_gemm"
+# axes     = { m = { min = 16, max = 128, multiple = 16 }, n = { min = 16, max = 128, multiple = 16 }, k = { min = 16, max = 512, multiple = 16 } }
+# arrays   = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[1, 1] -> scale_a", scale_b = "f32[1, 1] -> scale_b", c = "TO[m, n] <- c" }
+# scalars  = { rows_of_a = "m", cols_of_b = "n" }
+# accuracy = { accumulate = "mma fp8" }
 # ///
 import flashinfer
 import torch

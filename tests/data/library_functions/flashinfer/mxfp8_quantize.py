@@ -1,22 +1,13 @@
 # each: FROM = f16, bf16
 # /// kernel
-# op      = "group_quantize"
-# axes    = { rows = "1..16", cols = [32, 64, 256] }
-# arrays  = { x = "FROM[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "e8m0[rows, cols / 32] <- scale" }
-# scalars = { group = 32, eps = 0 }
-#
-# [accuracy]
-# divide = "fast"
-#
-# [quantize]
-# scale    = "power of two up"
-# saturate = "finite"
-#
-# [values]
-# finite = true
-#
-# [call]
-# returns = ["q", "scale"]
+# op       = "group_quantize"
+# axes     = { rows = "1..16", cols = [32, 64, 256] }
+# arrays   = { x = "FROM[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "e8m0[rows, cols / 32] <- scale" }
+# scalars  = { group = 32, eps = 0 }
+# accuracy = { divide = "fast" }
+# quantize = { scale = "power of two up", saturate = "finite" }
+# values   = { finite = true }
+# call     = { returns = ["q", "scale"] }
 # ///
 import torch
 from flashinfer import mxfp8_quantize

@@ -1,20 +1,12 @@
 # each: FROM = f16, bf16
 # /// kernel
-# op     = "two_level_quantize"
-# axes   = { rows = "1..16", cols = { min = 64, max = 256, multiple = 64 } }
-# arrays = { x = "FROM[rows, cols] -> x", overall = "f32[1] -> overall", q = "e2m1x2[rows, cols / 2] <- q", scale = "e4m3[rows, cols / 16] <- scale" }
-#
-# [accuracy]
-# divide = "fast"
-#
-# [quantize]
-# saturate = "finite"
-#
-# [values]
-# finite = true
-#
-# [call]
-# returns = ["q", "scale"]
+# op       = "two_level_quantize"
+# axes     = { rows = "1..16", cols = { min = 64, max = 256, multiple = 64 } }
+# arrays   = { x = "FROM[rows, cols] -> x", overall = "f32[1] -> overall", q = "e2m1x2[rows, cols / 2] <- q", scale = "e4m3[rows, cols / 16] <- scale" }
+# accuracy = { divide = "fast" }
+# quantize = { saturate = "finite" }
+# values   = { finite = true }
+# call     = { returns = ["q", "scale"] }
 # ///
 import torch
 from flashinfer import fp4_quantize

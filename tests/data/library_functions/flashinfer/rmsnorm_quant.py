@@ -1,15 +1,10 @@
 # each: FROM = f16, bf16
 # /// kernel
-# op     = "rms_norm_static_quantize"
-# axes   = { rows = "1..16", cols = { min = 8, max = 1024, multiple = 8 } }
-# arrays = { x = "FROM[rows, cols] -> x", w = "FROM[cols] -> w", scale = "f32[1] -> scale", q = "e4m3[rows, cols] <- q" }
-#
-# [quantize]
-# apply    = "multiply"
-# saturate = "finite"
-#
-# [values]
-# finite = true
+# op       = "rms_norm_static_quantize"
+# axes     = { rows = "1..16", cols = { min = 8, max = 1024, multiple = 8 } }
+# arrays   = { x = "FROM[rows, cols] -> x", w = "FROM[cols] -> w", scale = "f32[1] -> scale", q = "e4m3[rows, cols] <- q" }
+# quantize = { apply = "multiply", saturate = "finite" }
+# values   = { finite = true }
 # ///
 import os
 

@@ -1,15 +1,10 @@
 # each: FROM = f32, bf16, f16; TO = e4m3, e5m2, e4m3fnuz, e5m2fnuz; BEYOND = nan, finite
 # /// kernel
-# op     = "../ops/cast.py"
-# axes   = { rows = [1, 7], cols = [1, 33, 256] }
-# arrays = { x = "FROM[rows, cols] -> x", q = "TO[rows, cols] <- q" }
-#
-# [accuracy]
-# divide = "ieee"
-#
-# [quantize]
-# saturate = "BEYOND"
-# nan      = "element"
+# op       = "../ops/cast.py"
+# axes     = { rows = [1, 7], cols = [1, 33, 256] }
+# arrays   = { x = "FROM[rows, cols] -> x", q = "TO[rows, cols] <- q" }
+# accuracy = { divide = "ieee" }
+# quantize = { saturate = "BEYOND", nan = "element" }
 # ///
 import jax
 import jax.numpy as jnp

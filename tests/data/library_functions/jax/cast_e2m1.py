@@ -1,14 +1,10 @@
 # each: FROM = f32, bf16, f16
 # /// kernel
-# op     = "../ops/cast.py"
-# axes   = { rows = [1, 7], cols = [1, 33, 256] }
-# arrays = { x = "FROM[rows, cols] -> x", q = "e2m1[rows, cols] <- q" }
-#
-# [accuracy]
-# divide = "ieee"
-#
-# [quantize]
-# saturate = "finite"
+# op       = "../ops/cast.py"
+# axes     = { rows = [1, 7], cols = [1, 33, 256] }
+# arrays   = { x = "FROM[rows, cols] -> x", q = "e2m1[rows, cols] <- q" }
+# accuracy = { divide = "ieee" }
+# quantize = { saturate = "finite" }
 # ///
 import jax
 import jax.numpy as jnp

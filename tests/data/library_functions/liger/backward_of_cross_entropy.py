@@ -2,9 +2,7 @@
 # op     = "backward of cross_entropy"
 # axes   = { rows = "1..16", cols = "1..300" }
 # arrays = { x = "f32[rows, cols] -> x", labels = "i32[rows] -> labels", g = "f32[rows] -> g_loss", dx = "f32[rows, cols] <- d_x" }
-#
-# [values]
-# finite = true
+# values = { finite = true }
 # ///
 import torch
 import triton

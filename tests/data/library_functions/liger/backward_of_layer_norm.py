@@ -2,9 +2,7 @@
 # op     = "backward of layer_norm"
 # axes   = { rows = "1..16", cols = "1..300" }
 # arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", g = "f32[rows, cols] -> g_y", dx = "f32[rows, cols] <- d_x", dw = "f32[cols] <- d_w", db = "f32[cols] <- d_b" }
-#
-# [values]
-# finite = true
+# values = { finite = true }
 # ///
 import torch
 import triton

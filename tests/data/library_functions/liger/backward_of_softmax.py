@@ -2,9 +2,7 @@
 # op     = "backward of softmax"
 # axes   = { rows = "1..16", cols = "1..300" }
 # arrays = { x = "f32[rows, cols] -> x", g = "f32[rows, cols] -> g_y", dx = "f32[rows, cols] <- d_x" }
-#
-# [values]
-# finite = true
+# values = { finite = true }
 # ///
 import torch
 import triton

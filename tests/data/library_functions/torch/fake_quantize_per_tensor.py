@@ -1,18 +1,11 @@
 # each: TO = i8, u8
 # /// kernel
-# op     = "../ops/static_fake_quantize.py"
-# axes   = { rows = "1..16", cols = "1..300" }
-# arrays = { x = "f32[rows, cols] -> x", scale = "f32[1, 1] -> scale", zero = "TO[1, 1] -> zero", y = "f32[rows, cols] <- y" }
-#
-# [accuracy]
-# form = "TO"
-#
-# [quantize]
-# apply    = "multiply"
-# saturate = "finite"
-#
-# [values]
-# finite = true
+# op       = "../ops/static_fake_quantize.py"
+# axes     = { rows = "1..16", cols = "1..300" }
+# arrays   = { x = "f32[rows, cols] -> x", scale = "f32[1, 1] -> scale", zero = "TO[1, 1] -> zero", y = "f32[rows, cols] <- y" }
+# accuracy = { form = "TO" }
+# quantize = { apply = "multiply", saturate = "finite" }
+# values   = { finite = true }
 # ///
 import torch
 

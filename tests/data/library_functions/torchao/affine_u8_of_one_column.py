@@ -1,17 +1,11 @@
 # /// kernel
-# op      = "affine_quantize"
-# axes    = { rows = "1..16", cols = [1] }
-# arrays  = { x = "f32[rows, cols] -> x", q = "u8[rows, cols] <- q", scale = "f32[rows, 1] <- scale", zero = "u8[rows, 1] <- zero" }
-# scalars = { group = "cols", eps = 2.3748725652694702e-07 }
-#
-# [quantize]
-# saturate = "finite"
-#
-# [values]
-# finite = true
-#
-# [call]
-# returns = ["q", "scale", "zero"]
+# op       = "affine_quantize"
+# axes     = { rows = "1..16", cols = [1] }
+# arrays   = { x = "f32[rows, cols] -> x", q = "u8[rows, cols] <- q", scale = "f32[rows, 1] <- scale", zero = "u8[rows, 1] <- zero" }
+# scalars  = { group = "cols", eps = 2.3748725652694702e-07 }
+# quantize = { saturate = "finite" }
+# values   = { finite = true }
+# call     = { returns = ["q", "scale", "zero"] }
 # ///
 import torch
 from torchao.quantization.quant_primitives import MappingType, choose_qparams_affine, quantize_affine

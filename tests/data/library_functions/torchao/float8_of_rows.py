@@ -1,19 +1,12 @@
 # each: FROM = f32, bf16; TO = e4m3, e5m2
 # /// kernel
-# op      = "group_quantize"
-# axes    = { rows = "1..16", cols = "2..300" }
-# arrays  = { x = "FROM[rows, cols] -> x", q = "TO[rows, cols] <- q", scale = "FROM[rows, 1] <- scale" }
-# scalars = { group = "cols", eps = 0 }
-#
-# [quantize]
-# scale = "amax / max"
-# apply = "divide"
-#
-# [values]
-# finite = true
-#
-# [call]
-# returns = ["q", "scale"]
+# op       = "group_quantize"
+# axes     = { rows = "1..16", cols = "2..300" }
+# arrays   = { x = "FROM[rows, cols] -> x", q = "TO[rows, cols] <- q", scale = "FROM[rows, 1] <- scale" }
+# scalars  = { group = "cols", eps = 0 }
+# quantize = { scale = "amax / max", apply = "divide" }
+# values   = { finite = true }
+# call     = { returns = ["q", "scale"] }
 # ///
 import torch
 from torchao.quantization.quant_primitives import _choose_scale_float8, _quantize_affine_float8

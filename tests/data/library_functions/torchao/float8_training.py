@@ -1,17 +1,11 @@
 # each: FROM = f32, bf16
 # /// kernel
-# op     = "../ops/inverse_scale_quantize.py"
-# axes   = { rows = "1..16", cols = "1..300" }
-# arrays = { x = "FROM[rows, cols] -> x", q = "e4m3[rows, cols] <- q", inverse = "f32[rows, 1] <- inverse" }
-#
-# [quantize]
-# saturate = "finite"
-#
-# [values]
-# finite = true
-#
-# [call]
-# returns = ["q", "inverse"]
+# op       = "../ops/inverse_scale_quantize.py"
+# axes     = { rows = "1..16", cols = "1..300" }
+# arrays   = { x = "FROM[rows, cols] -> x", q = "e4m3[rows, cols] <- q", inverse = "f32[rows, 1] <- inverse" }
+# quantize = { saturate = "finite" }
+# values   = { finite = true }
+# call     = { returns = ["q", "inverse"] }
 # ///
 import torch
 from torchao.float8.config import ScalingGranularity

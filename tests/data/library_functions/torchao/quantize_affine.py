@@ -1,16 +1,11 @@
 # each: TO = i8, u8; FROM = f32, bf16
 # /// kernel
-# op      = "../ops/static_affine_quantize.py"
-# axes    = { rows = "1..16", cols = "1..300" }
-# arrays  = { x = "FROM[rows, cols] -> x", scale = "f32[rows, 1] -> scale", zero = "TO[rows, 1] -> zero", q = "TO[rows, cols] <- q" }
-# scalars = { height = 1 }
-#
-# [quantize]
-# apply    = "multiply"
-# saturate = "finite"
-#
-# [values]
-# finite = true
+# op       = "../ops/static_affine_quantize.py"
+# axes     = { rows = "1..16", cols = "1..300" }
+# arrays   = { x = "FROM[rows, cols] -> x", scale = "f32[rows, 1] -> scale", zero = "TO[rows, 1] -> zero", q = "TO[rows, cols] <- q" }
+# scalars  = { height = 1 }
+# quantize = { apply = "multiply", saturate = "finite" }
+# values   = { finite = true }
 # ///
 import torch
 from torchao.quantization.quant_primitives import quantize_affine
