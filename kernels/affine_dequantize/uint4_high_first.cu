@@ -1,14 +1,12 @@
 // y = (q - zero) scale of uint4, two in a byte with the first in the high nibble, by blocks of 1 x 32; zero points are bytes.
 //
 // /// kernel
-// op      = "affine_dequantize"
-// axes    = { rows = "1..65535", cols = { min = 32, max = 1073741824, multiple = 32 } }
-// tune    = { threads = [64, 256, 1024] }
-// arrays  = { q = "u4x2[rows, cols / 2] -> q, high first", scale = "f32[rows, cols / 32] -> scale", zero = "u8[rows, cols / 32] -> zero", y = "f32[rows, cols] <- y" }
-// scalars = { width = 32 }
-//
-// [accuracy]
-// form = "q scale - zero scale"
+// op       = "affine_dequantize"
+// axes     = { rows = "1..65535", cols = { min = 32, max = 1073741824, multiple = 32 } }
+// tune     = { threads = [64, 256, 1024] }
+// arrays   = { q = "u4x2[rows, cols / 2] -> q, high first", scale = "f32[rows, cols / 32] -> scale", zero = "u8[rows, cols / 32] -> zero", y = "f32[rows, cols] <- y" }
+// scalars  = { width = 32 }
+// accuracy = { form = "q scale - zero scale" }
 //
 // [[launch]]
 // entry = "uint4_high_first"

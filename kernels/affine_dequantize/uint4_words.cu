@@ -4,14 +4,12 @@
 // of 512 long, so that the zero points of a row fill whole words.
 //
 // /// kernel
-// op      = "affine_dequantize"
-// axes    = { rows = "1..65535", cols = { min = 512, max = 1073741824, multiple = 512 } }
-// tune    = { threads = [64, 256, 1024] }
-// arrays  = { q = "u4x8[rows, cols / 8] -> q", scale = "f32[rows, cols / 64] -> scale", zero = "u4x8[rows, cols / 64 / 8] -> zero", y = "f32[rows, cols] <- y" }
-// scalars = { width = 64 }
-//
-// [accuracy]
-// form = "(q - zero) scale"
+// op       = "affine_dequantize"
+// axes     = { rows = "1..65535", cols = { min = 512, max = 1073741824, multiple = 512 } }
+// tune     = { threads = [64, 256, 1024] }
+// arrays   = { q = "u4x8[rows, cols / 8] -> q", scale = "f32[rows, cols / 64] -> scale", zero = "u4x8[rows, cols / 64 / 8] -> zero", y = "f32[rows, cols] <- y" }
+// scalars  = { width = 64 }
+// accuracy = { form = "(q - zero) scale" }
 //
 // [[launch]]
 // entry = "uint4_words"

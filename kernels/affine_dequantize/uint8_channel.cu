@@ -1,14 +1,12 @@
 // y = (q - zero) scale of uint8 with a scale and a zero point for each row, a channel of weights: the difference is an exact integer.
 //
 // /// kernel
-// op      = "affine_dequantize"
-// axes    = { rows = "1..65535", cols = "1..1073741824" }
-// tune    = { threads = [64, 256, 1024] }
-// arrays  = { q = "u8[rows, cols] -> q", scale = "f32[rows, 1] -> scale", zero = "u8[rows, 1] -> zero", y = "f32[rows, cols] <- y" }
-// scalars = { width = "cols" }
-//
-// [accuracy]
-// form = "(q - zero) scale"
+// op       = "affine_dequantize"
+// axes     = { rows = "1..65535", cols = "1..1073741824" }
+// tune     = { threads = [64, 256, 1024] }
+// arrays   = { q = "u8[rows, cols] -> q", scale = "f32[rows, 1] -> scale", zero = "u8[rows, 1] -> zero", y = "f32[rows, cols] <- y" }
+// scalars  = { width = "cols" }
+// accuracy = { form = "(q - zero) scale" }
 //
 // [[launch]]
 // entry = "uint8_channel"

@@ -3,19 +3,12 @@
 // The last blocks of a row or of a column may be smaller. The elements are read twice.
 //
 // /// kernel
-// op     = "block_quantize"
-// axes   = { rows = "1..8388480", cols = "1..1048576" }
-// tune   = { threads = [32, 128, 256] }
-// arrays = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[ceil_div(rows, 128), ceil_div(cols, 128)] <- scale" }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale    = "amax / max"
-// apply    = "divide"
-// saturate = "finite"
-// zeros    = "eps"
+// op       = "block_quantize"
+// axes     = { rows = "1..8388480", cols = "1..1048576" }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[ceil_div(rows, 128), ceil_div(cols, 128)] <- scale" }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
 //
 // [[launch]]
 // entry = "e4m3_block_quantize"

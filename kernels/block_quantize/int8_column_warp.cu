@@ -1,20 +1,13 @@
 // int8 with a scale for each column, a channel: a warp reads 32 columns side by side, a lane one of them from top to bottom.
 //
 // /// kernel
-// op      = "block_quantize"
-// axes    = { rows = "1..1048576", cols = "1..1048576" }
-// tune    = { threads = [32, 128] }
-// arrays  = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[1, cols] <- scale" }
-// scalars = { height = "rows", width = 1 }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale     = "amax / max"
-// apply     = "divide"
-// symmetric = true
-// zeros     = "eps"
+// op       = "block_quantize"
+// axes     = { rows = "1..1048576", cols = "1..1048576" }
+// tune     = { threads = [32, 128] }
+// arrays   = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[1, cols] <- scale" }
+// scalars  = { height = "rows", width = 1 }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
 // entry = "int8_column_warp"

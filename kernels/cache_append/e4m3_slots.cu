@@ -1,17 +1,13 @@
 // x / scale as e4m3 into the slots of a key-value cache, one scale for all; a block a token, and a token without a slot of its own is not there.
 //
 // /// kernel
-// op     = "cache_append"
-// axes   = { slots = "1..1048576", dim = "1..65536", tokens = "1..65535" }
-// tune   = { threads = [32, 128] }
-// where  = ["tokens <= slots"]
-// arrays = { x = "f32[tokens, dim] -> x", slot = "i32[tokens] -> slot", scale = "f32[1] -> scale", cache = "e4m3[slots, dim] -> cache <- cache" }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// saturate = "finite"
+// op       = "cache_append"
+// axes     = { slots = "1..1048576", dim = "1..65536", tokens = "1..65535" }
+// tune     = { threads = [32, 128] }
+// where    = ["tokens <= slots"]
+// arrays   = { x = "f32[tokens, dim] -> x", slot = "i32[tokens] -> slot", scale = "f32[1] -> scale", cache = "e4m3[slots, dim] -> cache <- cache" }
+// accuracy = { divide = "ieee" }
+// quantize = { saturate = "finite" }
 //
 // [[launch]]
 // entry = "append_e4m3"

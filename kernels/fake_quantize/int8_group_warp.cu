@@ -3,20 +3,12 @@
 // Training simulates int8 in this way. Each element tells where the scale may lie, and one scale must fit the whole group.
 //
 // /// kernel
-// op     = "fake_quantize"
-// axes   = { rows = "1..65535", cols = "1..1048576" }
-// tune   = { threads = [32, 128] }
-// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
-//
-// [accuracy]
-// form   = "i8"
-// divide = "ieee"
-//
-// [quantize]
-// scale     = "amax / max"
-// apply     = "divide"
-// symmetric = true
-// zeros     = "eps"
+// op       = "fake_quantize"
+// axes     = { rows = "1..65535", cols = "1..1048576" }
+// tune     = { threads = [32, 128] }
+// arrays   = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// accuracy = { form = "i8", divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
 // entry = "fake_int8_group_warp"

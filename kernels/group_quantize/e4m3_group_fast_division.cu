@@ -4,21 +4,14 @@
 // converted together, the first of them into the low byte.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..65535", cols = { min = 64, max = 1073741824, multiple = 64 } }
-// tune    = { threads = [32, 128, 256] }
-// arrays  = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[rows, cols / 64] <- scale" }
-// scalars = { group = 64, eps = 1e-4 }
-// align   = 8
-//
-// [accuracy]
-// divide = "fast"
-//
-// [quantize]
-// scale    = "amax / max"
-// apply    = "divide"
-// saturate = "finite"
-// zeros    = "eps"
+// op       = "group_quantize"
+// axes     = { rows = "1..65535", cols = { min = 64, max = 1073741824, multiple = 64 } }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[rows, cols / 64] <- scale" }
+// scalars  = { group = 64, eps = 1e-4 }
+// align    = 8
+// accuracy = { divide = "fast" }
+// quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
 //
 // [[launch]]
 // entry = "e4m3_group_fast_division"

@@ -4,19 +4,12 @@
 // shorter. The scales of one group of columns lie one after another, as a block-scaled product reads them.
 //
 // /// kernel
-// op     = "group_quantize"
-// axes   = { rows = "1..65535", cols = "1..1073741824" }
-// tune   = { threads = [32, 128, 256] }
-// arrays = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[rows, ceil_div(cols, 128)] <- scale, by columns" }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale    = "amax / max"
-// apply    = "divide"
-// saturate = "finite"
-// zeros    = "eps"
+// op       = "group_quantize"
+// axes     = { rows = "1..65535", cols = "1..1073741824" }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[rows, ceil_div(cols, 128)] <- scale, by columns" }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
 //
 // [[launch]]
 // entry = "e4m3_group_warp"

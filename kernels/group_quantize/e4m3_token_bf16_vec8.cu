@@ -4,22 +4,14 @@
 // own. A NaN must reach the scale: fmaxf would lose it, and the row would look right. The conversion to e4m3 saturates.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..2147483647", cols = { min = 8, max = 1073741824, multiple = 8 } }
-// tune    = { threads = [32, 64, 128, 256, 512, 1024] }
-// arrays  = { x = "bf16[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
-// scalars = { group = "cols", eps = 1e-12 }
-// align   = 16
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale    = "amax / max"
-// apply    = "multiply"
-// saturate = "finite"
-// nan      = "group"
-// zeros    = "eps"
+// op       = "group_quantize"
+// axes     = { rows = "1..2147483647", cols = { min = 8, max = 1073741824, multiple = 8 } }
+// tune     = { threads = [32, 64, 128, 256, 512, 1024] }
+// arrays   = { x = "bf16[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
+// scalars  = { group = "cols", eps = 1e-12 }
+// align    = 16
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "multiply", saturate = "finite", nan = "group", zeros = "eps" }
 //
 // [[launch]]
 // entry = "e4m3_token_bf16_vec8"

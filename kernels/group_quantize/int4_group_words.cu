@@ -4,20 +4,13 @@
 // lowest four bits.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..65535", cols = { min = 32, max = 1073741824, multiple = 32 } }
-// tune    = { threads = [32, 128, 256] }
-// arrays  = { x = "f32[rows, cols] -> x", q = "i4x8[rows, cols / 8] <- q", scale = "f32[rows, cols / 32] <- scale" }
-// scalars = { group = 32 }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale     = "amax / max"
-// apply     = "divide"
-// symmetric = true
-// zeros     = "eps"
+// op       = "group_quantize"
+// axes     = { rows = "1..65535", cols = { min = 32, max = 1073741824, multiple = 32 } }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { x = "f32[rows, cols] -> x", q = "i4x8[rows, cols / 8] <- q", scale = "f32[rows, cols / 32] <- scale" }
+// scalars  = { group = 32 }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
 // entry = "int4_group_words"

@@ -4,20 +4,12 @@
 // rintf and the conversion of a GPU round ties to even.
 //
 // /// kernel
-// op     = "group_quantize"
-// axes   = { rows = "1..65535", cols = "1..1073741824" }
-// tune   = { threads = [32, 128, 256] }
-// arrays = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, ceil_div(cols, 128)] <- scale" }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale     = "amax / max"
-// apply     = "divide"
-// round     = "away"
-// symmetric = true
-// zeros     = "eps"
+// op       = "group_quantize"
+// axes     = { rows = "1..65535", cols = "1..1073741824" }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, ceil_div(cols, 128)] <- scale" }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", round = "away", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
 // entry = "int8_group_ties_away"

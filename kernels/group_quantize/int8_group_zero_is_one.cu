@@ -4,20 +4,13 @@
 // by zero: the claim leaves such numbers out.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..65535", cols = { min = 32, max = 1073741824, multiple = 32 } }
-// tune    = { threads = [32, 128, 256] }
-// arrays  = { x = "f16[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, cols / 32] <- scale" }
-// scalars = { group = 32, eps = 0 }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale     = "amax / max"
-// apply     = "divide"
-// symmetric = true
-// zeros     = "one"
+// op       = "group_quantize"
+// axes     = { rows = "1..65535", cols = { min = 32, max = 1073741824, multiple = 32 } }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { x = "f16[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, cols / 32] <- scale" }
+// scalars  = { group = 32, eps = 0 }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "one" }
 //
 // [[launch]]
 // entry = "int8_group_zero_is_one"

@@ -4,22 +4,14 @@
 // neighbour is right; only over many elements does a bias show.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..65535", cols = "1..1073741824" }
-// tune    = { threads = [32, 128, 256] }
-// arrays  = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
-// scalars = { group = "cols" }
-// random  = { seed = "seed" }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale     = "amax / max"
-// apply     = "divide"
-// round     = "stochastic"
-// symmetric = true
-// zeros     = "eps"
+// op       = "group_quantize"
+// axes     = { rows = "1..65535", cols = "1..1073741824" }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
+// scalars  = { group = "cols" }
+// random   = { seed = "seed" }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", round = "stochastic", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
 // entry = "int8_stochastic"

@@ -4,20 +4,13 @@
 // because the scale is amax / 127. The scale that is stored is the one that divides.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..2147483647", cols = "1..1073741824" }
-// tune    = { threads = [32, 64, 128, 256, 512, 1024] }
-// arrays  = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
-// scalars = { group = "cols" }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale     = "amax / max"
-// apply     = "divide"
-// symmetric = true
-// zeros     = "eps"
+// op       = "group_quantize"
+// axes     = { rows = "1..2147483647", cols = "1..1073741824" }
+// tune     = { threads = [32, 64, 128, 256, 512, 1024] }
+// arrays   = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
+// scalars  = { group = "cols" }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
 // entry = "int8_token_block"

@@ -4,21 +4,14 @@
 // share. Rows are a multiple of four long, so that each begins aligned.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..2147483647", cols = { min = 4, max = 1073741824, multiple = 4 } }
-// tune    = { threads = [32, 64, 128, 256] }
-// arrays  = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
-// scalars = { group = "cols" }
-// align   = 16
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale     = "amax / max"
-// apply     = "multiply"
-// symmetric = true
-// zeros     = "eps"
+// op       = "group_quantize"
+// axes     = { rows = "1..2147483647", cols = { min = 4, max = 1073741824, multiple = 4 } }
+// tune     = { threads = [32, 64, 128, 256] }
+// arrays   = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, 1] <- scale" }
+// scalars  = { group = "cols" }
+// align    = 16
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "multiply", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
 // entry = "int8_token_warp_vec4"

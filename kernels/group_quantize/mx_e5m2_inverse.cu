@@ -4,16 +4,12 @@
 // the next power, rightly. Four lanes make a group, eight elements each.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..65535", cols = { min = 32, max = 1073741824, multiple = 32 } }
-// tune    = { threads = [32, 128, 256] }
-// arrays  = { x = "f32[rows, cols] -> x", q = "e5m2[rows, cols] <- q", scale = "e8m0[rows, cols / 32] <- scale" }
-// scalars = { group = 32, eps = 0 }
-//
-// [quantize]
-// scale    = "power of two up"
-// saturate = "finite"
-// zeros    = "least"
+// op       = "group_quantize"
+// axes     = { rows = "1..65535", cols = { min = 32, max = 1073741824, multiple = 32 } }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { x = "f32[rows, cols] -> x", q = "e5m2[rows, cols] <- q", scale = "e8m0[rows, cols / 32] <- scale" }
+// scalars  = { group = 32, eps = 0 }
+// quantize = { scale = "power of two up", saturate = "finite", zeros = "least" }
 //
 // [[launch]]
 // entry = "mx_e5m2_inverse"

@@ -4,20 +4,13 @@
 // elements, 16 bytes. The first of two neighbours is the low nibble. What pads the tiles is left alone.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..1048576", cols = { min = 32, max = 1048576, multiple = 32 } }
-// tune    = { threads = [32, 128, 256] }
-// arrays  = { x = "f32[rows, cols] -> x", q = "e2m1x2[rows, cols / 2] <- q", scale = "e8m0[rows, cols / 32] <- scale, tiles 128x4" }
-// scalars = { group = 32, eps = 0 }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale    = "exponent of amax"
-// apply    = "divide"
-// saturate = "finite"
-// zeros    = "least"
+// op       = "group_quantize"
+// axes     = { rows = "1..1048576", cols = { min = 32, max = 1048576, multiple = 32 } }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { x = "f32[rows, cols] -> x", q = "e2m1x2[rows, cols / 2] <- q", scale = "e8m0[rows, cols / 32] <- scale, tiles 128x4" }
+// scalars  = { group = 32, eps = 0 }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "exponent of amax", apply = "divide", saturate = "finite", zeros = "least" }
 //
 // [[launch]]
 // entry = "mxfp4_tiles"

@@ -4,20 +4,13 @@
 // saturates. A power of two divides exactly: each element has one right code. Rows are a multiple of 32 long.
 //
 // /// kernel
-// op      = "group_quantize"
-// axes    = { rows = "1..65535", cols = { min = 32, max = 1073741824, multiple = 32 } }
-// tune    = { threads = [32, 128, 256] }
-// arrays  = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "e8m0[rows, cols / 32] <- scale" }
-// scalars = { group = 32, eps = 0 }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// scale    = "power of two up"
-// apply    = "divide"
-// saturate = "finite"
-// zeros    = "least"
+// op       = "group_quantize"
+// axes     = { rows = "1..65535", cols = { min = 32, max = 1073741824, multiple = 32 } }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "e8m0[rows, cols / 32] <- scale" }
+// scalars  = { group = 32, eps = 0 }
+// accuracy = { divide = "ieee" }
+// quantize = { scale = "power of two up", apply = "divide", saturate = "finite", zeros = "least" }
 //
 // [[launch]]
 // entry = "mxfp8_warp"

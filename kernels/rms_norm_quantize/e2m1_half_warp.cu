@@ -4,22 +4,17 @@
 // scale of 0 belongs to a group of zeros, or of numbers so small that they become zeros.
 //
 // /// kernel
-// op      = "rms_norm_quantize"
-// axes    = { rows = "1..2147483647", cols = { min = 32, max = 1048576, multiple = 32 } }
-// tune    = { threads = [32, 128, 512] }
-// arrays  = { x = "f16[rows, cols] -> x", w = "f16[cols] -> w", q = "e2m1x2[rows, cols / 2] <- q", s = "e4m3[rows, cols / 16] <- scale" }
-// scalars = { group = 16, least = 0 }
+// op       = "rms_norm_quantize"
+// axes     = { rows = "1..2147483647", cols = { min = 32, max = 1048576, multiple = 32 } }
+// tune     = { threads = [32, 128, 512] }
+// arrays   = { x = "f16[rows, cols] -> x", w = "f16[cols] -> w", q = "e2m1x2[rows, cols / 2] <- q", s = "e4m3[rows, cols / 16] <- scale" }
+// scalars  = { group = 16, least = 0 }
+// quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "zero" }
 //
 // [accuracy]
 // adds      = "ceil_div(cols, threads) - 1 + 10"  # a thread's share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [quantize]
-// scale    = "amax / max"
-// apply    = "divide"
-// saturate = "finite"
-// zeros    = "zero"
 //
 // [[launch]]
 // entry = "rms_norm_e2m1_half_warp"

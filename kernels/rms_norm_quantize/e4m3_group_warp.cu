@@ -3,25 +3,18 @@
 // The row is a multiple of 128 long: in each group a lane has four elements, and amax of the group is that of the lanes.
 //
 // /// kernel
-// op      = "rms_norm_quantize"
-// axes    = { rows = "1..2147483647", cols = { min = 128, max = 1048576, multiple = 128 } }
-// tune    = { threads = [32, 128] }
-// arrays  = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", q = "e4m3[rows, cols] <- q", s = "f32[rows, cols / 128] <- scale" }
-// scalars = { group = 128 }
+// op       = "rms_norm_quantize"
+// axes     = { rows = "1..2147483647", cols = { min = 128, max = 1048576, multiple = 128 } }
+// tune     = { threads = [32, 128] }
+// arrays   = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", q = "e4m3[rows, cols] <- q", s = "f32[rows, cols / 128] <- scale" }
+// scalars  = { group = 128 }
+// quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
+// values   = { range = [-1e15, 1e15] }
 //
 // [accuracy]
 // adds      = "ceil_div(cols, 32) - 1 + 5"  # a lane's share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [quantize]
-// scale    = "amax / max"
-// apply    = "divide"
-// saturate = "finite"
-// zeros    = "eps"
-//
-// [values]
-// range = [-1e15, 1e15]
 //
 // [[launch]]
 // entry = "rms_norm_e4m3_group_warp"

@@ -3,25 +3,18 @@
 // The norm is kept in bfloat16 on purpose: fused and unfused then have the same codes. A row lies in shared memory.
 //
 // /// kernel
-// op     = "rms_norm_quantize"
-// axes   = { rows = "1..2147483647", cols = "1..16384" }
-// tune   = { threads = [32, 128, 512] }
-// arrays = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", q = "e4m3[rows, cols] <- q", s = "f32[rows, 1] <- scale" }
+// op       = "rms_norm_quantize"
+// axes     = { rows = "1..2147483647", cols = "1..16384" }
+// tune     = { threads = [32, 128, 512] }
+// arrays   = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", q = "e4m3[rows, cols] <- q", s = "f32[rows, 1] <- scale" }
+// quantize = { scale = "amax / max", apply = "multiply", saturate = "finite", zeros = "eps" }
+// values   = { range = [-1e15, 1e15] }
 //
 // [accuracy]
 // adds      = "ceil_div(cols, threads) - 1 + ceil_log2(threads)"  # a thread's share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
 // keep      = { norm = "bf16" }
-//
-// [quantize]
-// scale    = "amax / max"
-// apply    = "multiply"
-// saturate = "finite"
-// zeros    = "eps"
-//
-// [values]
-// range = [-1e15, 1e15]
 //
 // [[launch]]
 // entry  = "rms_norm_e4m3_token_bf16"

@@ -4,26 +4,19 @@
 // and the codes, which are multiplied by 127 / amax and stored four at a time.
 //
 // /// kernel
-// op      = "rms_norm_quantize"
-// axes    = { rows = "1..2147483647", cols = { min = 128, max = 1024, multiple = 128 } }
-// tune    = { threads = [32, 128] }
-// arrays  = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", q = "i8[rows, cols] <- q", s = "f32[rows, cols / 128] <- scale" }
-// scalars = { group = 128 }
-// align   = 16
+// op       = "rms_norm_quantize"
+// axes     = { rows = "1..2147483647", cols = { min = 128, max = 1024, multiple = 128 } }
+// tune     = { threads = [32, 128] }
+// arrays   = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", q = "i8[rows, cols] <- q", s = "f32[rows, cols / 128] <- scale" }
+// scalars  = { group = 128 }
+// align    = 16
+// quantize = { scale = "amax / max", apply = "multiply", symmetric = true, zeros = "eps" }
+// values   = { range = [-1e15, 1e15] }
 //
 // [accuracy]
 // adds      = "4 * cols / 128 - 1 + 5"  # a lane's share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [quantize]
-// scale     = "amax / max"
-// apply     = "multiply"
-// symmetric = true
-// zeros     = "eps"
-//
-// [values]
-// range = [-1e15, 1e15]
 //
 // [[launch]]
 // entry = "rms_norm_int8_group_vec4"

@@ -4,24 +4,17 @@
 // written, which tells amax to its last bit.
 //
 // /// kernel
-// op     = "rms_norm_quantize"
-// axes   = { rows = "1..2147483647", cols = "1..1048576" }
-// tune   = { threads = [32, 128, 512] }
-// arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", q = "i8[rows, cols] <- q", s = "f32[rows, 1] <- scale" }
+// op       = "rms_norm_quantize"
+// axes     = { rows = "1..2147483647", cols = "1..1048576" }
+// tune     = { threads = [32, 128, 512] }
+// arrays   = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", q = "i8[rows, cols] <- q", s = "f32[rows, 1] <- scale" }
+// quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
+// values   = { range = [-1e15, 1e15] }
 //
 // [accuracy]
 // adds      = "ceil_div(cols, threads) - 1 + 10"  # a thread's share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [quantize]
-// scale     = "amax / max"
-// apply     = "divide"
-// symmetric = true
-// zeros     = "eps"
-//
-// [values]
-// range = [-1e15, 1e15]
 //
 // [[launch]]
 // entry = "rms_norm_int8_token_block"

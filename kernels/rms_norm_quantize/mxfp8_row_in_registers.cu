@@ -4,26 +4,19 @@
 // the row's end has no element, and its warp skips it.
 //
 // /// kernel
-// op      = "rms_norm_quantize"
-// axes    = { rows = "1..2147483647", cols = { min = 32, max = 8192, multiple = 32 } }
-// tune    = { threads = [128, 512, 1024] }
-// where   = ["cols <= 8 * threads"]
-// arrays  = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", q = "e4m3[rows, cols] <- q", s = "e8m0[rows, cols / 32] <- scale" }
-// scalars = { group = 32, least = 0 }
+// op       = "rms_norm_quantize"
+// axes     = { rows = "1..2147483647", cols = { min = 32, max = 8192, multiple = 32 } }
+// tune     = { threads = [128, 512, 1024] }
+// where    = ["cols <= 8 * threads"]
+// arrays   = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", q = "e4m3[rows, cols] <- q", s = "e8m0[rows, cols / 32] <- scale" }
+// scalars  = { group = 32, least = 0 }
+// quantize = { scale = "power of two up", apply = "divide", saturate = "finite", zeros = "least" }
+// values   = { range = [-1e15, 1e15] }
 //
 // [accuracy]
 // adds      = "7 + ceil_log2(threads)"  # a thread's share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [quantize]
-// scale    = "power of two up"
-// apply    = "divide"
-// saturate = "finite"
-// zeros    = "least"
-//
-// [values]
-// range = [-1e15, 1e15]
 //
 // [[launch]]
 // entry = "rms_norm_mxfp8_registers"

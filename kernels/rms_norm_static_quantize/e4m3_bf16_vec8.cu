@@ -3,23 +3,18 @@
 // One inverse serves all elements. A norm beyond 448 scales saturates, since the scale was chosen without it.
 //
 // /// kernel
-// op     = "rms_norm_static_quantize"
-// axes   = { rows = "1..2147483647", cols = { min = 8, max = 1048576, multiple = 8 } }
-// tune   = { threads = [32, 128, 512] }
-// arrays = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", scale = "f32[1] -> scale", q = "e4m3[rows, cols] <- q" }
-// align  = 16
+// op       = "rms_norm_static_quantize"
+// axes     = { rows = "1..2147483647", cols = { min = 8, max = 1048576, multiple = 8 } }
+// tune     = { threads = [32, 128, 512] }
+// arrays   = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", scale = "f32[1] -> scale", q = "e4m3[rows, cols] <- q" }
+// align    = 16
+// quantize = { apply = "multiply", saturate = "finite" }
+// values   = { range = [-1e15, 1e15] }
 //
 // [accuracy]
 // adds      = "8 * ceil_div(cols, 8 * threads) - 1 + ceil_log2(min(ceil_div(cols, 8), threads))"  # loads, then halvings
 // divide    = "reciprocal"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [quantize]
-// apply    = "multiply"
-// saturate = "finite"
-//
-// [values]
-// range = [-1e15, 1e15]
 //
 // [[launch]]
 // entry = "rms_norm_e4m3_bf16_vec8"

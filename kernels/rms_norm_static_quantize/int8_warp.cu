@@ -1,22 +1,17 @@
 // RMS norm of each row, then int8 with a scale that is given: a warp a row, clamped as floats before the cast.
 //
 // /// kernel
-// op     = "rms_norm_static_quantize"
-// axes   = { rows = "1..2147483647", cols = "1..1048576" }
-// tune   = { threads = [32, 128] }
-// arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", scale = "f32[1] -> scale", q = "i8[rows, cols] <- q" }
+// op       = "rms_norm_static_quantize"
+// axes     = { rows = "1..2147483647", cols = "1..1048576" }
+// tune     = { threads = [32, 128] }
+// arrays   = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", scale = "f32[1] -> scale", q = "i8[rows, cols] <- q" }
+// quantize = { apply = "divide", saturate = "finite" }
+// values   = { range = [-1e15, 1e15] }
 //
 // [accuracy]
 // adds      = "ceil_div(cols, 32) - 1 + 5"  # a lane's share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [quantize]
-// apply    = "divide"
-// saturate = "finite"
-//
-// [values]
-// range = [-1e15, 1e15]
 //
 // [[launch]]
 // entry = "rms_norm_int8_warp"

@@ -4,14 +4,12 @@
 // columns. The last block of k may be shorter.
 //
 // /// kernel
-// op      = "scaled_gemm"
-// axes    = { m = "1..65535", n = "1..1048576", k = "1..65536" }
-// tune    = { threads = [32, 128] }
-// arrays  = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, ceil_div(k, 128)] -> scale_a, by columns", scale_b = "f32[ceil_div(k, 128), ceil_div(n, 128)] -> scale_b, by columns", c = "f32[m, n] <- c" }
-// scalars = { depth = 128, cols_of_b = 128 }
-//
-// [accuracy]
-// adds = { k = "128", "*" = "ceil_div(k, 128)" }
+// op       = "scaled_gemm"
+// axes     = { m = "1..65535", n = "1..1048576", k = "1..65536" }
+// tune     = { threads = [32, 128] }
+// arrays   = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, ceil_div(k, 128)] -> scale_a, by columns", scale_b = "f32[ceil_div(k, 128), ceil_div(n, 128)] -> scale_b, by columns", c = "f32[m, n] <- c" }
+// scalars  = { depth = 128, cols_of_b = 128 }
+// accuracy = { adds = { k = "128", "*" = "ceil_div(k, 128)" } }
 //
 // [[launch]]
 // entry = "e4m3_blocks"

@@ -4,14 +4,11 @@
 // that no fragment crosses an edge. On Hopper two products of halves compute this instruction, with their accuracy.
 //
 // /// kernel
-// op     = "scaled_gemm"
-// axes   = { m = { min = 16, max = 1048560, multiple = 16 }, n = { min = 8, max = 1048576, multiple = 8 }, k = { min = 32, max = 65536, multiple = 32 } }
-// arrays = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "f32[m, n] <- c" }
-// align  = 4
-//
-// [accuracy]
-// adds       = "k"
-// accumulate = "mma"
+// op       = "scaled_gemm"
+// axes     = { m = { min = 16, max = 1048560, multiple = 16 }, n = { min = 8, max = 1048576, multiple = 8 }, k = { min = 32, max = 65536, multiple = 32 } }
+// arrays   = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "f32[m, n] <- c" }
+// align    = 4
+// accuracy = { adds = "k", accumulate = "mma" }
 //
 // [[launch]]
 // entry = "e4m3_mma"

@@ -5,14 +5,11 @@
 // thread makes an element of C as the tensor core does, bit by bit; B lies by columns.
 //
 // /// kernel
-// op     = "scaled_gemm"
-// axes   = { m = "1..65535", n = "1..1048576", k = { min = 32, max = 65536, multiple = 32 } }
-// tune   = { threads = [32, 128] }
-// arrays = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "f32[m, n] <- c" }
-//
-// [accuracy]
-// accumulate = "mma fp8"
-// promote    = 128
+// op       = "scaled_gemm"
+// axes     = { m = "1..65535", n = "1..1048576", k = { min = 32, max = 65536, multiple = 32 } }
+// tune     = { threads = [32, 128] }
+// arrays   = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "f32[m, n] <- c" }
+// accuracy = { accumulate = "mma fp8", promote = 128 }
 //
 // [[launch]]
 // entry = "e4m3_promoted"

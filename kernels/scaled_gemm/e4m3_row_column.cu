@@ -3,13 +3,11 @@
 // A product of two e4m3 has 8 digits and is exact. A thread makes an element; B lies by columns, as weights do.
 //
 // /// kernel
-// op     = "scaled_gemm"
-// axes   = { m = "1..65535", n = "1..1048576", k = "1..65536" }
-// tune   = { threads = [32, 128, 256] }
-// arrays = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "bf16[m, n] <- c" }
-//
-// [accuracy]
-// adds = "k"
+// op       = "scaled_gemm"
+// axes     = { m = "1..65535", n = "1..1048576", k = "1..65536" }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "bf16[m, n] <- c" }
+// accuracy = { adds = "k" }
 //
 // [[launch]]
 // entry = "e4m3_row_column"

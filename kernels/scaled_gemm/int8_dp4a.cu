@@ -4,14 +4,12 @@
 // columns, so that four neighbours along k are one word; k is a multiple of four.
 //
 // /// kernel
-// op     = "scaled_gemm"
-// axes   = { m = "1..65535", n = "1..1048576", k = { min = 4, max = 131068, multiple = 4 } }
-// tune   = { threads = [32, 128, 256] }
-// arrays = { a = "i8[m, k] -> a", b = "i8[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "f32[m, n] <- c" }
-// align  = 4
-//
-// [accuracy]
-// accumulate = "i32"
+// op       = "scaled_gemm"
+// axes     = { m = "1..65535", n = "1..1048576", k = { min = 4, max = 131068, multiple = 4 } }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { a = "i8[m, k] -> a", b = "i8[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "f32[m, n] <- c" }
+// align    = 4
+// accuracy = { accumulate = "i32" }
 //
 // [[launch]]
 // entry = "int8_dp4a"

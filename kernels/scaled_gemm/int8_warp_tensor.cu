@@ -3,14 +3,12 @@
 // Integers add up exactly in any order, so that the answer does not depend on the number of lanes.
 //
 // /// kernel
-// op      = "scaled_gemm"
-// axes    = { m = "1..65535", n = "1..1048576", k = "1..131071" }
-// tune    = { threads = [32, 128] }
-// arrays  = { a = "i8[m, k] -> a", b = "i8[k, n] -> b", scale_a = "f32[1, 1] -> scale_a", scale_b = "f32[1, 1] -> scale_b", c = "f32[m, n] <- c" }
-// scalars = { rows_of_a = "m", cols_of_b = "n" }
-//
-// [accuracy]
-// accumulate = "i32"
+// op       = "scaled_gemm"
+// axes     = { m = "1..65535", n = "1..1048576", k = "1..131071" }
+// tune     = { threads = [32, 128] }
+// arrays   = { a = "i8[m, k] -> a", b = "i8[k, n] -> b", scale_a = "f32[1, 1] -> scale_a", scale_b = "f32[1, 1] -> scale_b", c = "f32[m, n] <- c" }
+// scalars  = { rows_of_a = "m", cols_of_b = "n" }
+// accuracy = { accumulate = "i32" }
 //
 // [[launch]]
 // entry = "int8_warp_tensor"

@@ -3,14 +3,12 @@
 // The two powers are multiplied as one: exponents add up, and a product of powers of two is exact unless it leaves the floats.
 //
 // /// kernel
-// op      = "scaled_gemm"
-// axes    = { m = "1..65535", n = "1..1048576", k = { min = 32, max = 65536, multiple = 32 } }
-// tune    = { threads = [32, 128] }
-// arrays  = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "e8m0[m, k / 32] -> scale_a", scale_b = "e8m0[k / 32, n] -> scale_b, by columns", c = "f32[m, n] <- c" }
-// scalars = { depth = 32 }
-//
-// [accuracy]
-// adds = { k = "32", "*" = "k / 32" }
+// op       = "scaled_gemm"
+// axes     = { m = "1..65535", n = "1..1048576", k = { min = 32, max = 65536, multiple = 32 } }
+// tune     = { threads = [32, 128] }
+// arrays   = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "e8m0[m, k / 32] -> scale_a", scale_b = "e8m0[k / 32, n] -> scale_b, by columns", c = "f32[m, n] <- c" }
+// scalars  = { depth = 32 }
+// accuracy = { adds = { k = "32", "*" = "k / 32" } }
 //
 // [[launch]]
 // entry = "mxfp8_blocks"

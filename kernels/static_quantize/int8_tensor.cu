@@ -3,17 +3,12 @@
 // The quotient may pass the largest integer by far, so that it is clamped as a float: a cast of 3e9 to int is undefined.
 //
 // /// kernel
-// op     = "static_quantize"
-// axes   = { rows = "1..65535", cols = "1..1073741824" }
-// tune   = { threads = [64, 256, 1024] }
-// arrays = { x = "f32[rows, cols] -> x", scale = "f32[1, 1] -> scale", zero = "i32[1, 1] -> zero", q = "i8[rows, cols] <- q" }
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// apply    = "divide"
-// saturate = "finite"
+// op       = "static_quantize"
+// axes     = { rows = "1..65535", cols = "1..1073741824" }
+// tune     = { threads = [64, 256, 1024] }
+// arrays   = { x = "f32[rows, cols] -> x", scale = "f32[1, 1] -> scale", zero = "i32[1, 1] -> zero", q = "i8[rows, cols] <- q" }
+// accuracy = { divide = "ieee" }
+// quantize = { apply = "divide", saturate = "finite" }
 //
 // [[launch]]
 // entry = "int8_tensor"

@@ -1,19 +1,14 @@
 // uint8 with a scale and a zero point for each row, a channel: q = clamp(rint(x / scale) + zero); four elements a thread.
 //
 // /// kernel
-// op      = "static_quantize"
-// axes    = { rows = "1..65535", cols = { min = 4, max = 1073741824, multiple = 4 } }
-// tune    = { threads = [64, 256] }
-// arrays  = { x = "f32[rows, cols] -> x", scale = "f32[rows, 1] -> scale", zero = "i32[rows, 1] -> zero", q = "u8[rows, cols] <- q" }
-// scalars = { height = 1, width = "cols" }
-// align   = 16
-//
-// [accuracy]
-// divide = "ieee"
-//
-// [quantize]
-// apply    = "divide"
-// saturate = "finite"
+// op       = "static_quantize"
+// axes     = { rows = "1..65535", cols = { min = 4, max = 1073741824, multiple = 4 } }
+// tune     = { threads = [64, 256] }
+// arrays   = { x = "f32[rows, cols] -> x", scale = "f32[rows, 1] -> scale", zero = "i32[rows, 1] -> zero", q = "u8[rows, cols] <- q" }
+// scalars  = { height = 1, width = "cols" }
+// align    = 16
+// accuracy = { divide = "ieee" }
+// quantize = { apply = "divide", saturate = "finite" }
 //
 // [[launch]]
 // entry = "uint8_channel_static"

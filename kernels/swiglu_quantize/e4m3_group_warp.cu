@@ -1,20 +1,12 @@
 // silu(a) b, then e4m3 with a scale for each 128 neighbours: a warp a group, four elements a lane.
 //
 // /// kernel
-// op     = "swiglu_quantize"
-// axes   = { rows = "1..65535", cols = "1..1048576" }
-// tune   = { threads = [32, 128] }
-// arrays = { a = "f32[rows, cols] -> a", b = "f32[rows, cols] -> b", q = "e4m3[rows, cols] <- q", s = "f32[rows, ceil_div(cols, 128)] <- scale" }
-//
-// [accuracy]
-// exp    = "expf"
-// divide = "ieee"
-//
-// [quantize]
-// scale    = "amax / max"
-// apply    = "divide"
-// saturate = "finite"
-// zeros    = "eps"
+// op       = "swiglu_quantize"
+// axes     = { rows = "1..65535", cols = "1..1048576" }
+// tune     = { threads = [32, 128] }
+// arrays   = { a = "f32[rows, cols] -> a", b = "f32[rows, cols] -> b", q = "e4m3[rows, cols] <- q", s = "f32[rows, ceil_div(cols, 128)] <- scale" }
+// accuracy = { exp = "expf", divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
 //
 // [[launch]]
 // entry = "swiglu_e4m3_group_warp"

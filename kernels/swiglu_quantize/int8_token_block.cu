@@ -1,21 +1,13 @@
 // silu(a) b, then int8 with one scale a row: a block a row; products are made twice, for amax and for the codes.
 //
 // /// kernel
-// op      = "swiglu_quantize"
-// axes    = { rows = "1..2147483647", cols = "1..1048576" }
-// tune    = { threads = [32, 128, 512] }
-// arrays  = { a = "f32[rows, cols] -> a", b = "f32[rows, cols] -> b", q = "i8[rows, cols] <- q", s = "f32[rows, 1] <- scale" }
-// scalars = { group = "cols" }
-//
-// [accuracy]
-// exp    = "expf"
-// divide = "ieee"
-//
-// [quantize]
-// scale     = "amax / max"
-// apply     = "divide"
-// symmetric = true
-// zeros     = "eps"
+// op       = "swiglu_quantize"
+// axes     = { rows = "1..2147483647", cols = "1..1048576" }
+// tune     = { threads = [32, 128, 512] }
+// arrays   = { a = "f32[rows, cols] -> a", b = "f32[rows, cols] -> b", q = "i8[rows, cols] <- q", s = "f32[rows, 1] <- scale" }
+// scalars  = { group = "cols" }
+// accuracy = { exp = "expf", divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
 // entry = "swiglu_int8_token_block"

@@ -4,22 +4,14 @@
 // saturate, rightly. Lanes beyond the end have zeros, since all lanes of a warp take part in the shuffles.
 //
 // /// kernel
-// op      = "swiglu_quantize"
-// axes    = { rows = "1..65535", cols = { min = 32, max = 1048576, multiple = 32 } }
-// tune    = { threads = [32, 128] }
-// arrays  = { a = "f16[rows, cols] -> a", b = "f16[rows, cols] -> b", q = "e2m1x8[rows, cols / 8] <- q", s = "e8m0[rows, cols / 32] <- scale" }
-// scalars = { group = 32, least = 0 }
-// align   = 16
-//
-// [accuracy]
-// exp    = "expf"
-// divide = "ieee"
-//
-// [quantize]
-// scale    = "exponent of amax"
-// apply    = "divide"
-// saturate = "finite"
-// zeros    = "least"
+// op       = "swiglu_quantize"
+// axes     = { rows = "1..65535", cols = { min = 32, max = 1048576, multiple = 32 } }
+// tune     = { threads = [32, 128] }
+// arrays   = { a = "f16[rows, cols] -> a", b = "f16[rows, cols] -> b", q = "e2m1x8[rows, cols / 8] <- q", s = "e8m0[rows, cols / 32] <- scale" }
+// scalars  = { group = 32, least = 0 }
+// align    = 16
+// accuracy = { exp = "expf", divide = "ieee" }
+// quantize = { scale = "exponent of amax", apply = "divide", saturate = "finite", zeros = "least" }
 //
 // [[launch]]
 // entry = "swiglu_mxfp4_words"

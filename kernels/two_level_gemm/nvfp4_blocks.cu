@@ -4,14 +4,11 @@
 // finished sum, once. A thread makes an element, and B lies by columns.
 //
 // /// kernel
-// op     = "two_level_gemm"
-// axes   = { m = "1..65535", n = "1..1048576", k = { min = 16, max = 65536, multiple = 16 } }
-// tune   = { threads = [32, 128] }
-// arrays = { a = "e2m1x2[m, k / 2] -> a", b = "e2m1x2[k / 2, n] -> b, by columns", scale_a = "e4m3[m, k / 16] -> scale_a", scale_b = "e4m3[k / 16, n] -> scale_b, by columns", overall = "f32[1] -> overall", c = "bf16[m, n] <- c" }
-//
-// [accuracy]
-// form = "overall last"
-// adds = { k = "16", "*" = "k / 16" }
+// op       = "two_level_gemm"
+// axes     = { m = "1..65535", n = "1..1048576", k = { min = 16, max = 65536, multiple = 16 } }
+// tune     = { threads = [32, 128] }
+// arrays   = { a = "e2m1x2[m, k / 2] -> a", b = "e2m1x2[k / 2, n] -> b, by columns", scale_a = "e4m3[m, k / 16] -> scale_a", scale_b = "e4m3[k / 16, n] -> scale_b, by columns", overall = "f32[1] -> overall", c = "bf16[m, n] <- c" }
+// accuracy = { form = "overall last", adds = { k = "16", "*" = "k / 16" } }
 //
 // [[launch]]
 // entry = "nvfp4_blocks"

@@ -4,14 +4,11 @@
 // of a block, so that each block is rounded by itself. What pads the tiles of scales is never used.
 //
 // /// kernel
-// op     = "two_level_gemm"
-// axes   = { m = "1..65535", n = "1..65535", k = { min = 16, max = 65536, multiple = 16 } }
-// tune   = { threads = [32, 128] }
-// arrays = { a = "e2m1x8[m, k / 8] -> a", b = "e2m1x8[k / 8, n] -> b, by columns", scale_a = "e4m3[m, k / 16] -> scale_a, tiles 128x4", scale_b = "e4m3[k / 16, n] -> scale_b, by columns", overall = "f32[1] -> overall", c = "f32[m, n] <- c" }
-//
-// [accuracy]
-// form = "overall in each block"
-// adds = { k = "16", "*" = "ceil_div(k / 16, 32) - 1 + 5" }
+// op       = "two_level_gemm"
+// axes     = { m = "1..65535", n = "1..65535", k = { min = 16, max = 65536, multiple = 16 } }
+// tune     = { threads = [32, 128] }
+// arrays   = { a = "e2m1x8[m, k / 8] -> a", b = "e2m1x8[k / 8, n] -> b, by columns", scale_a = "e4m3[m, k / 16] -> scale_a, tiles 128x4", scale_b = "e4m3[k / 16, n] -> scale_b, by columns", overall = "f32[1] -> overall", c = "f32[m, n] <- c" }
+// accuracy = { form = "overall in each block", adds = { k = "16", "*" = "ceil_div(k / 16, 32) - 1 + 5" } }
 //
 // [[launch]]
 // entry = "nvfp4_words_tiles"

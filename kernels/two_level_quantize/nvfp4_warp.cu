@@ -4,19 +4,12 @@
 // one of zeros, or so small that it becomes one.
 //
 // /// kernel
-// op     = "two_level_quantize"
-// axes   = { rows = "1..65535", cols = { min = 32, max = 1048576, multiple = 32 } }
-// tune   = { threads = [32, 128] }
-// arrays = { x = "f32[rows, cols] -> x", overall = "f32[1] -> overall", q = "e2m1x2[rows, cols / 2] <- q", scale = "e4m3[rows, cols / 16] <- scale" }
-//
-// [accuracy]
-// form   = "x / (scale / overall)"
-// divide = "ieee"
-//
-// [quantize]
-// scale    = "amax / max"
-// apply    = "divide"
-// saturate = "finite"
+// op       = "two_level_quantize"
+// axes     = { rows = "1..65535", cols = { min = 32, max = 1048576, multiple = 32 } }
+// tune     = { threads = [32, 128] }
+// arrays   = { x = "f32[rows, cols] -> x", overall = "f32[1] -> overall", q = "e2m1x2[rows, cols / 2] <- q", scale = "e4m3[rows, cols / 16] <- scale" }
+// accuracy = { form = "x / (scale / overall)", divide = "ieee" }
+// quantize = { scale = "amax / max", apply = "divide", saturate = "finite" }
 //
 // [[launch]]
 // entry = "nvfp4_warp"

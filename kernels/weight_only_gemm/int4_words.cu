@@ -4,14 +4,12 @@
 // multiplied.
 //
 // /// kernel
-// op      = "weight_only_gemm"
-// axes    = { m = "1..65535", n = "1..1048576", k = { min = 128, max = 65536, multiple = 128 } }
-// tune    = { threads = [32, 128, 256] }
-// arrays  = { x = "f16[m, k] -> x", w = "u4x8[k / 8, n] -> w, by columns", scale = "f16[k / 128, n] -> scale", c = "f16[m, n] <- c" }
-// scalars = { zero = 8 }
-//
-// [accuracy]
-// adds = "k"
+// op       = "weight_only_gemm"
+// axes     = { m = "1..65535", n = "1..1048576", k = { min = 128, max = 65536, multiple = 128 } }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { x = "f16[m, k] -> x", w = "u4x8[k / 8, n] -> w, by columns", scale = "f16[k / 128, n] -> scale", c = "f16[m, n] <- c" }
+// scalars  = { zero = 8 }
+// accuracy = { adds = "k" }
 //
 // [[launch]]
 // entry = "int4_words"

@@ -3,14 +3,12 @@
 // A thread makes an element; neighbours read neighbouring weights.
 //
 // /// kernel
-// op      = "weight_only_gemm"
-// axes    = { m = "1..65535", n = "1..1048576", k = "1..65536" }
-// tune    = { threads = [32, 128, 256] }
-// arrays  = { x = "f32[m, k] -> x", w = "i8[k, n] -> w", scale = "f32[1, n] -> scale", c = "f32[m, n] <- c" }
-// scalars = { depth = "k" }
-//
-// [accuracy]
-// adds = "k"
+// op       = "weight_only_gemm"
+// axes     = { m = "1..65535", n = "1..1048576", k = "1..65536" }
+// tune     = { threads = [32, 128, 256] }
+// arrays   = { x = "f32[m, k] -> x", w = "i8[k, n] -> w", scale = "f32[1, n] -> scale", c = "f32[m, n] <- c" }
+// scalars  = { depth = "k" }
+// accuracy = { adds = "k" }
 //
 // [[launch]]
 // entry = "int8_channel"
