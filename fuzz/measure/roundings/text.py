@@ -15,6 +15,7 @@ Tables = Mapping[str, Mapping[str, str]]
 """Tables by name: their keys, and values as TOML writes them."""
 
 HEADER = re.compile(r"\s*\[\[?\s*(\w+)")
+KEY = re.compile(r"\s*(\w+)\s*[=.]")
 
 
 def with_tables(kernel: Kernel, tables: Tables) -> Kernel:
@@ -37,13 +38,14 @@ def claim_of(kernel: Kernel) -> str:
 
 
 def toml_with(toml: str, tables: Tables) -> str:
-    """The claim's text with tables replaced: they come before the first launch."""
+    """The claim's text with tables replaced, also those that are a row: they come before the first launch."""
     kept: list[str] = []
     table = ""
     for line in toml.split("\n"):
         if header := HEADER.match(line):
             table = header[1]
-        if table not in tables:
+        row = None if table else KEY.match(line)
+        if (row[1] if row else table) not in tables:
             kept.append(line)
     written = [
         line for name, statements in tables.items() if statements for line in (*table_lines(name, statements), "")

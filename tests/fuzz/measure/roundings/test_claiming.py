@@ -89,6 +89,18 @@ def test_other_tables_take_the_place_of_those_that_are_there() -> None:
     assert silent.rounding.adds is None
 
 
+def test_other_tables_take_the_place_of_rows(tmp_path: Path) -> None:
+    """A claim with `accuracy = { ... }` had the table twice then."""
+    source = (KERNELS / "reduce" / "block_sum.cu").read_text()
+    rows = re.sub(r"//\n// \[accuracy\]\n(?:// \w.*\n)+", '// accuracy = { adds = "cols", divide = "fast" }\n', source)
+    assert rows != source
+    (tmp_path / "mine.cu").write_text(rows)
+    made = with_tables(load(tmp_path / "mine.cu"), {"accuracy": {"adds": "7"}})
+    assert made.rounding.adds is not None
+    assert (made.rounding.adds.text, made.source.count("accuracy"), "fast" in made.source) == ("7", 1, False)
+    assert made.launches == load(tmp_path / "mine.cu").launches
+
+
 def test_tables_are_put_into_a_claim_however_its_lines_end(tmp_path: Path) -> None:
     """Blank lines of a claim may be `//` or `// `, and a table may be missing."""
     source = (KERNELS / "reduce" / "block_max.cu").read_text()
