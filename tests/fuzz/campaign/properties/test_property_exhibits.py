@@ -80,7 +80,7 @@ def test_a_wrong_kernel_is_found_from_each_seed(path: Path, devices: tuple[Devic
         assert next((kind for kind in found if kind in kinds), None), f"seed {seed}: none of {kinds}"
 
 
-ANY = 'strides = "any"'
+ANY = ', strides = "any"'
 
 
 @pytest.mark.slow
@@ -88,7 +88,7 @@ ANY = 'strides = "any"'
     ("name", "written", "is_warned"),
     [
         ("wrong_assumes_contiguous", "", True),
-        ("wrong_assumes_contiguous", 'strides = "contiguous"', False),
+        ("wrong_assumes_contiguous", ', strides = "contiguous"', False),
         ("refuses_strides", "", False),
         ("makes_it_contiguous", "", False),
         ("strided_row_sum", "", False),
