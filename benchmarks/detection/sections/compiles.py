@@ -20,8 +20,6 @@ COLUMNS = (
     "compiled",
 )
 NUMBERS = ("files", *OUTCOMES, "older", "before")
-SHOWN = 25
-"""Reasons that have a line of their own."""
 HEADER = re.compile(r"([\w./-]+): No such file or directory")
 
 
@@ -43,9 +41,9 @@ def show(made: Measurement) -> Lines:
         "frequent reasons:",
     )
     reasons = Counter(reason_of(one["why"]) for one in files if one["why"])
-    often = reasons.most_common(SHOWN)
+    often = [(why, number) for why, number in reasons.most_common() if number > 1]
     rest = sum(reasons.values()) - sum(number for _, number in often)
-    yield from table("lr", ("reason", "files"), [*((f"{why}", number) for why, number in often), ("others", rest)])
+    yield from table("lr", ("reason", "files"), [*often, ("others, one file each", rest)])
     yield from made.note()
 
 
