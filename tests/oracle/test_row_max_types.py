@@ -18,15 +18,8 @@ KERNEL = """// Row maxima.
 // op     = "row_max"
 // axes   = { rows = "1..64", cols = "1..300" }
 // arrays = { x = "f16[rows, cols] -> x", y = "f16[rows] <- y" }
-//
-// [[launch]]
-// entry = "row_max"
-// grid  = "rows"
-// block = 32
-// args  = ["y", "x", "cols"]
-//
-// [values]
-// nan = "ignore"
+// launch = [{ entry = "row_max", grid = "rows", block = 32, args = ["y", "x", "cols"] }]
+// values = { nan = "ignore" }
 // ///
 __global__ void row_max(__half *y, const __half *x, int cols) {}
 """

@@ -26,18 +26,11 @@ from kfuzz.devices.gpu.device import GpuDevice
 TEXT = """// Ends its process where a row is no multiple of 4, and leaves out the last element where it is none of 8.
 //
 // /// kernel
-// op     = "row_sum"
-// axes   = { rows = "1..1000", cols = "1..64" }
-// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [accuracy]
-// adds = "cols"
-//
-// [[launch]]
-// entry = "deadly_sum"
-// grid  = "ceil_div(rows, 64)"
-// block = 64
-// args  = ["y", "x", "rows", "cols"]
+// op       = "row_sum"
+// axes     = { rows = "1..1000", cols = "1..64" }
+// arrays   = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
+// accuracy = { adds = "cols" }
+// launch   = [{ entry = "deadly_sum", grid = "ceil_div(rows, 64)", block = 64, args = ["y", "x", "rows", "cols"] }]
 // ///
 #include <unistd.h>
 

@@ -13,12 +13,7 @@ CLAIM = """\
 // op     = "op.py"
 // axes   = { n = "1..64" }
 // arrays = { x = "f32[n, n] -> x", y = "f32[n, n] <- y" }
-//
-// [[launch]]
-// entry = "apply"
-// grid  = "n"
-// block = 32
-// args  = ["y", "x", "n"]
+// launch = [{ entry = "apply", grid = "n", block = 32, args = ["y", "x", "n"] }]
 // ///
 
 __global__ void apply(float *y, const float *x, int n) {}

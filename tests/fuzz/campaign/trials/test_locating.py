@@ -27,12 +27,7 @@ KERNEL = """// Sums of rows, the last column of a long row twice.
 // op     = "row_sum"
 // axes   = { rows = "1..9", cols = "1..1024" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [[launch]]
-// entry  = "sums"
-// grid   = "rows"
-// block  = 1
-// args   = ["y", "x", "cols"]
+// launch = [{ entry = "sums", grid = "rows", block = 1, args = ["y", "x", "cols"] }]
 // ///
 __global__ void sums(float *y, const float *x, int cols) {
     float sum = 0.0f;

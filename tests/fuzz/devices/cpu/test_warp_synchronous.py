@@ -166,16 +166,11 @@ def test_bugs_of_lanes_in_step_are_found(device: CpuDevice, name: str, kind: str
 KERNEL = """// The sum of a row by one warp, as before Volta.
 //
 // /// kernel
-// op     = "row_sum"
-// axes   = { rows = "1..65535", cols = "1..4096" }
-// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
+// op               = "row_sum"
+// axes             = { rows = "1..65535", cols = "1..4096" }
+// arrays           = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
 // warp_synchronous = SAID
-//
-// [[launch]]
-// entry = "row_sum"
-// grid  = "rows"
-// block = 32
-// args  = ["y", "x", "cols"]
+// launch           = [{ entry = "row_sum", grid = "rows", block = 32, args = ["y", "x", "cols"] }]
 // ///
 __global__ void row_sum(float *y, const float *x, int cols) {
   __shared__ volatile float s[64];

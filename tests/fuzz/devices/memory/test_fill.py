@@ -25,12 +25,7 @@ ATOMIC_SUM = """\
 // op     = "row_sum"
 // axes   = { rows = "1..64", cols = "1..256" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [[launch]]
-// entry = "add_up"
-// grid  = "rows"
-// block = "cols"
-// args  = ["y", "x", "cols"]
+// launch = [{ entry = "add_up", grid = "rows", block = "cols", args = ["y", "x", "cols"] }]
 // ///
 __global__ void add_up(float *y, const float *x, int cols) {
   atomicAdd(&y[blockIdx.x], x[blockIdx.x * cols + threadIdx.x]);
@@ -42,12 +37,7 @@ MAXIMUM = """\
 // op     = "row_max"
 // axes   = { rows = "1..64", cols = "1..256" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] = -inf <- y" }
-//
-// [[launch]]
-// entry = "largest"
-// grid  = 1
-// block = "rows"
-// args  = ["y", "x", "cols"]
+// launch = [{ entry = "largest", grid = 1, block = "rows", args = ["y", "x", "cols"] }]
 // ///
 __global__ void largest(float *y, const float *x, int cols) {
   for (int i = 0; i < cols; i++) y[threadIdx.x] = fmaxf(y[threadIdx.x], x[threadIdx.x * cols + i]);
@@ -59,12 +49,7 @@ COPIES = """\
 // op     = "transpose"
 // axes   = { rows = "1..1", cols = "6..6" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[cols, rows] <- y", %s }
-//
-// [[launch]]
-// entry = "copy"
-// grid  = 1
-// block = 1
-// args  = ["y", "f", "d", "h", "b", "i", "u"]
+// launch = [{ entry = "copy", grid = 1, block = 1, args = ["y", "f", "d", "h", "b", "i", "u"] }]
 // ///
 __global__ void copy(float *y, float *f, double *d, unsigned short *h, unsigned short *b, int *i, unsigned *u) {
   y[0] = f[0]; y[1] = (float)d[0]; y[2] = h[0]; y[3] = b[0]; y[4] = (float)i[0]; y[5] = (float)u[0];
