@@ -18,7 +18,6 @@
 // entry = "adaptive_avg_pool"
 // grid  = "batch * channels"
 // block = "64"
-// args  = ["y", "x", "height", "width", "rows", "cols"]
 // ///
 
 __global__ void adaptive_avg_pool(float *y, const float *x, int height, int width, int rows, int cols) {

@@ -10,7 +10,6 @@
 // entry = "add_grid_stride"
 // grid  = "blocks"
 // block = "threads"
-// args  = ["y", "a", "b", "rows", "cols"]
 // ///
 
 __global__ void add_grid_stride(float *y, const float *a, const float *b, int rows, int cols) {

@@ -12,7 +12,6 @@
 // entry = "uint4_high_first"
 // grid  = "ceil_div(cols / 2, threads), rows"
 // block = "threads"
-// args  = ["y", "q", "scale", "zero", "cols"]
 // ///
 
 __global__ void uint4_high_first(float *y, const unsigned char *q, const float *scale, const unsigned char *zero, int cols) {

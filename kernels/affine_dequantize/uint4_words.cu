@@ -15,7 +15,6 @@
 // entry = "uint4_words"
 // grid  = "ceil_div(cols / 8, threads), rows"
 // block = "threads"
-// args  = ["y", "q", "scale", "zero", "cols"]
 // ///
 
 #include <cstdint>

@@ -12,7 +12,6 @@
 // entry = "uint8_channel"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["y", "q", "scale", "zero", "cols"]
 // ///
 
 #include <cstdint>

@@ -18,7 +18,6 @@
 // entry = "argmax_packed_block"
 // grid  = "rows"
 // block = "threads"
-// args  = ["index", "x", "cols"]
 // ///
 
 __device__ unsigned long long packed(float value, int place) {

@@ -18,7 +18,6 @@
 // entry = "argmax_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["index", "x", "rows", "cols"]
 // ///
 
 struct Best {

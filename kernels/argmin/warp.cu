@@ -20,7 +20,6 @@
 // entry = "argmin_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["index", "x", "rows", "cols"]
 // ///
 
 struct Least {

@@ -23,7 +23,6 @@
 // grid   = "rows"
 // block  = "threads"
 // shared = "8 * width"
-// args   = ["indices", "x", "cols", "width"]
 // ///
 
 __device__ unsigned int key_of(float value) {

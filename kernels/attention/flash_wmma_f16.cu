@@ -24,7 +24,6 @@
 // entry = "attention_flash_wmma"
 // grid  = "ceil_div(rows, 16), heads"
 // block = "32"
-// args  = ["o", "q", "k", "v", "rows", "keys", "d", "dv"]
 // ///
 
 #include <mma.h>

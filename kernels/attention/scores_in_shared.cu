@@ -20,7 +20,6 @@
 // grid   = "rows, heads"
 // block  = "threads"
 // shared = "4 * keys"
-// args   = ["o", "q", "k", "v", "keys", "d", "dv"]
 // ///
 
 #include "../warp_and_block.cuh"

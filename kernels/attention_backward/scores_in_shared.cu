@@ -32,21 +32,18 @@
 // entry = "attention_backward_D"
 // grid  = "rows, heads"
 // block = "32"
-// args  = ["D", "g", "o", "dv"]
 //
 // [[launch]]
 // entry  = "attention_backward_dq"
 // grid   = "rows, heads"
 // block  = "threads"
 // shared = "4 * keys"
-// args   = ["dq", "q", "k", "v", "lse", "D", "g", "keys", "d", "dv"]
 //
 // [[launch]]
 // entry  = "attention_backward_dk_dv"
 // grid   = "keys, heads"
 // block  = "threads"
 // shared = "8 * rows"
-// args   = ["dk", "dv_", "q", "k", "v", "lse", "D", "g", "rows", "d", "dv"]
 // ///
 
 #include "../warp_and_block.cuh"

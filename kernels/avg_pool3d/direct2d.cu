@@ -17,7 +17,6 @@
 // entry = "avg_pool"
 // grid  = "ceil_div(out_h * out_w, 64), planes"
 // block = "64"
-// args  = ["y", "x", "height", "width", "out_h", "out_w", "window_h", "window_w", "stride_h", "stride_w", "pad", "exclude"]
 // ///
 
 __global__ void avg_pool(float *y, const float *x, int height, int width, int out_h, int out_w, int window_h,

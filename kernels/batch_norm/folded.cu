@@ -14,7 +14,6 @@
 // entry = "batch_norm_folded"
 // grid  = "ceil_div(places, threads), channels, batch"
 // block = "threads"
-// args  = ["y", "x", "mean", "var", "w", "b", "places"]
 // ///
 
 __global__ void batch_norm_folded(float *y, const float *x, const float *mean, const float *var, const float *w,

@@ -14,7 +14,6 @@
 // entry = "e4m3_block_quantize"
 // grid  = "ceil_div(cols, 128), ceil_div(rows, 128)"
 // block = "threads"
-// args  = ["q", "scale", "x", "rows", "cols"]
 // ///
 
 #include <cuda_fp8.h>

@@ -13,7 +13,6 @@
 // entry = "int8_column_warp"
 // grid  = "ceil_div(cols, threads)"
 // block = "threads"
-// args  = ["q", "scale", "x", "rows", "cols"]
 // ///
 
 #include <cstdint>

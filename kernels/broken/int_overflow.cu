@@ -24,7 +24,6 @@
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * threads"
-// args   = ["y", "x", "cols"]
 // ///
 
 __global__ void softmax_int_start(float *y, const float *x, int cols) {

@@ -16,7 +16,6 @@
 // entry = "transpose_int_place"
 // grid  = "ceil_div(cols, 32), ceil_div(rows, 8)"
 // block = "32, 8"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __global__ void transpose_int_place(float *y, const float *x, int rows, int cols) {

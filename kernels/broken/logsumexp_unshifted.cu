@@ -21,7 +21,6 @@
 // entry = "logsumexp_online"
 // grid  = "ceil_div(rows, threads)"
 // block = "threads"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __global__ void logsumexp_online(float *y, const float *x, int rows, int cols) {

@@ -30,7 +30,6 @@
 // entry = "safe_merge_pairs"
 // grid  = "ceil_div(n, threads)"
 // block = "threads"
-// args  = ["m", "s", "m1", "s1", "m2", "s2", "n"]
 // ///
 
 struct State {

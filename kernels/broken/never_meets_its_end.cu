@@ -18,7 +18,6 @@
 // entry = "warp_max_upwards"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __global__ void warp_max_upwards(float *y, const float *x, int rows, int cols) {

@@ -24,13 +24,11 @@
 // entry = "states_of_rows"
 // grid  = "ceil_div(rows, threads)"
 // block = "threads"
-// args  = ["maxima", "sums", "x", "rows", "cols"]
 //
 // [[launch]]
 // entry = "normalise_rows"
 // grid  = "rows, min(65535, ceil_div(cols, threads))"
 // block = "threads"
-// args  = ["y", "x", "maxima", "sums", "cols"]
 // ///
 
 __global__ void states_of_rows(float *maxima, float *sums, const float *x, int rows, int cols) {

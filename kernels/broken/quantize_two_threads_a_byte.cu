@@ -20,7 +20,6 @@
 // entry = "int4_nibbles"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["q", "scale", "x", "cols"]
 //
 // [broken]
 // kind = "race"

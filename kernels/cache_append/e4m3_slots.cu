@@ -13,7 +13,6 @@
 // entry = "append_e4m3"
 // grid  = "tokens"
 // block = "threads"
-// args  = ["cache", "x", "slot", "scale", "dim"]
 // ///
 
 #include <cuda_fp8.h>

@@ -24,7 +24,6 @@
 // entry = "causal_attention_flash_warp"
 // grid  = "ceil_div(rows, threads / 32), heads"
 // block = "threads"
-// args  = ["o", "q", "k", "v", "rows", "keys", "d", "dv"]
 // ///
 
 constexpr int MOST = 128 / 32;  // columns of v that one lane adds up

@@ -19,7 +19,6 @@
 // entry = "conv_depthwise"
 // grid  = "ceil_div(out_h * out_w, 64), channels, batch"
 // block = "64"
-// args  = ["y", "x", "w", "bias", "height", "width", "out_h", "out_w", "stride", "pad"]
 // ///
 
 __global__ void conv_depthwise(float *y, const float *x, const float *w, const float *bias, int height, int width,

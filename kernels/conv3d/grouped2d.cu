@@ -17,7 +17,6 @@
 // entry = "conv_grouped"
 // grid  = "ceil_div(out_h * out_w, 64), groups * filters, batch"
 // block = "64"
-// args  = ["y", "x", "w", "bias", "groups", "channels", "height", "width", "filters", "kh", "kw", "out_h", "out_w", "stride", "pad"]
 // ///
 
 __global__ void conv_grouped(float *y, const float *x, const float *w, const float *bias, int groups, int channels,

@@ -20,7 +20,6 @@
 // entry = "conv_implicit_gemm"
 // grid  = "ceil_div(batch * out_h * out_w, 16), ceil_div(filters, 16)"
 // block = "16, 16"
-// args  = ["y", "x", "w", "bias", "batch", "channels", "height", "width", "filters", "kh", "kw", "out_h", "out_w", "stride", "pad", "dilation"]
 // ///
 
 constexpr int TILE = 16;

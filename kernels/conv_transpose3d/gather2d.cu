@@ -20,7 +20,6 @@
 // entry = "conv_transposed"
 // grid  = "ceil_div(out_h * out_w, 64), filters, batch"
 // block = "64"
-// args  = ["y", "x", "w", "bias", "channels", "height", "width", "kh", "kw", "out_h", "out_w", "stride", "pad"]
 // ///
 
 __global__ void conv_transposed(float *y, const float *x, const float *w, const float *bias, int channels, int height,

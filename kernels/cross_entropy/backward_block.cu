@@ -18,7 +18,6 @@
 // entry = "cross_entropy_backward"
 // grid  = "rows"
 // block = "threads"
-// args  = ["dx", "x", "labels", "g", "cols"]
 // ///
 
 #include "../warp_and_block.cuh"

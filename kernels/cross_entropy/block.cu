@@ -19,7 +19,6 @@
 // entry = "cross_entropy_block"
 // grid  = "rows"
 // block = "threads"
-// args  = ["loss", "x", "labels", "cols"]
 // ///
 
 #include "../warp_and_block.cuh"

@@ -22,7 +22,6 @@
 // entry = "cross_entropy_online_block<float, {threads}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["loss", "x", "labels", "cols"]
 // ///
 
 #include "../softmax/four_vectors.cuh"

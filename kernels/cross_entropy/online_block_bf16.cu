@@ -21,7 +21,6 @@
 // entry = "cross_entropy_online_block<__nv_bfloat16, {threads}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["loss", "x", "labels", "cols"]
 // ///
 
 #include "../sixteen_bits.cuh"

@@ -17,7 +17,6 @@
 // entry = "cross_entropy_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["loss", "x", "labels", "rows", "cols"]
 // ///
 
 __global__ void cross_entropy_warp(float *loss, const float *x, const int *labels, int rows, int cols) {

@@ -16,7 +16,6 @@
 // entry = "bilinear"
 // grid  = "outs, batch"
 // block = "32"
-// args  = ["y", "x", "w", "z", "ins", "width"]
 // ///
 
 __global__ void bilinear(float *y, const float *x, const float *w, const float *z, int ins, int width) {

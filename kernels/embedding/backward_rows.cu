@@ -16,7 +16,6 @@
 // entry = "embedding_backward_rows"
 // grid  = "rows"
 // block = "threads"
-// args  = ["dw", "index", "g", "n", "cols"]
 // ///
 
 __global__ void embedding_backward_rows(float *dw, const int *index, const float *g, int n, int cols) {

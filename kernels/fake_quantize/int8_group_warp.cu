@@ -14,7 +14,6 @@
 // entry = "fake_int8_group_warp"
 // grid  = "ceil_div(ceil_div(cols, 128), threads / 32), rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 #include "../amax.cuh"

@@ -14,7 +14,6 @@
 // entry = "gelu_backward"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["dx", "x", "g", "cols"]
 // ///
 
 __global__ void gelu_backward(float *dx, const float *x, const float *g, int cols) {

@@ -13,7 +13,6 @@
 // entry = "gelu_elementwise"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 __global__ void gelu_elementwise(float *y, const float *x, int cols) {

@@ -16,7 +16,6 @@
 // entry = "gelu_vec4"
 // grid  = "ceil_div(cols, 4 * threads), rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 __device__ float gelu(float x) {

@@ -18,7 +18,6 @@
 // entry = "gelu_tanh_half2"
 // grid  = "ceil_div(cols, 2 * threads), rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 #include <cuda_fp16.h>

@@ -17,7 +17,6 @@
 // entry = "gelu_tanh_sigmoid"
 // grid  = "blocks"
 // block = "threads"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __global__ void gelu_tanh_sigmoid(float *y, const float *x, int rows, int cols) {

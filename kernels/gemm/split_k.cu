@@ -18,13 +18,11 @@
 // entry = "gemm_of_a_part"
 // grid  = "ceil_div(batch * m * n, threads), splits"
 // block = "threads"
-// args  = ["parts", "a", "b", "batch", "m", "n", "k"]
 //
 // [[launch]]
 // entry = "gemm_of_all_parts"
 // grid  = "ceil_div(batch * m * n, threads)"
 // block = "threads"
-// args  = ["c", "parts", "c0", "bias", "batch", "m", "n", "splits"]
 // ///
 
 __global__ void gemm_of_a_part(float *parts, const float *a, const float *b, int batch, int m, int n, int k) {

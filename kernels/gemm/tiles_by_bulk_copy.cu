@@ -19,7 +19,6 @@
 // entry = "gemm_tiles_by_bulk_copy"
 // grid  = "ceil_div(n, 64), ceil_div(m, 64), batch"
 // block = "288"
-// args  = ["c", "a", "b", "c0", "bias", "m", "n", "k"]
 // ///
 
 #include <cuda/ptx>

@@ -21,7 +21,6 @@
 // entry = "gemm_wgmma_f16"
 // grid  = "ceil_div(n, 64), ceil_div(m, 64), batch"
 // block = "128"
-// args  = ["c", "a", "b", "c0", "bias", "m", "n", "k"]
 // ///
 
 #include <cstdint>

@@ -18,7 +18,6 @@
 // entry = "gemm_wmma_f16"
 // grid  = "ceil_div(n, 16), ceil_div(m, 16), batch"
 // block = "32"
-// args  = ["c", "a", "b", "c0", "bias", "m", "n", "k"]
 // ///
 
 #include <mma.h>

@@ -19,13 +19,11 @@
 // entry = "gemv_parts"
 // grid  = "parts, m"
 // block = "threads"
-// args  = ["partial", "a", "x", "k", "share"]
 //
 // [[launch]]
 // entry = "gemv_join"
 // grid  = "ceil_div(m, threads)"
 // block = "threads"
-// args  = ["y", "partial", "y0", "m", "parts"]
 // ///
 
 #include "../warp_and_block.cuh"

@@ -15,7 +15,6 @@
 // entry = "gemv_warp_row"
 // grid  = "ceil_div(m, threads / 32)"
 // block = "threads"
-// args  = ["y", "a", "x", "y0", "m", "k"]
 // ///
 
 __global__ void gemv_warp_row(float *y, const float *a, const float *x, const float *y0, int m, int k) {

@@ -13,7 +13,6 @@
 // entry = "e4m3_block"
 // grid  = "ceil_div(cols, threads), ceil_div(rows, 128)"
 // block = "threads"
-// args  = ["y", "q", "scale", "rows", "cols"]
 // ///
 
 #include <cuda_fp8.h>

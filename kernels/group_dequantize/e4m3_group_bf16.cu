@@ -14,7 +14,6 @@
 // entry = "e4m3_group_bf16"
 // grid  = "ceil_div(cols / 4, threads), rows"
 // block = "threads"
-// args  = ["y", "q", "scale", "cols"]
 // ///
 
 #include <cuda_bf16.h>

@@ -14,7 +14,6 @@
 // entry = "e5m2_channel"
 // grid  = "ceil_div(cols / 2, threads), rows"
 // block = "threads"
-// args  = ["y", "q", "scale", "cols"]
 // ///
 
 #include <cuda_fp16.h>

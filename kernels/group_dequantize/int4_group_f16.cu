@@ -13,7 +13,6 @@
 // entry = "int4_group_f16"
 // grid  = "ceil_div(cols / 2, threads), rows"
 // block = "threads"
-// args  = ["y", "q", "scale", "cols"]
 // ///
 
 #include <cuda_fp16.h>

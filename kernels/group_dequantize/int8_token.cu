@@ -11,7 +11,6 @@
 // entry = "int8_token"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["y", "q", "scale", "cols"]
 // ///
 
 #include <cstdint>

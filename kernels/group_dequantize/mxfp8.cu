@@ -13,7 +13,6 @@
 // entry = "mxfp8"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["y", "q", "scale", "cols"]
 // ///
 
 #include <cuda_fp8.h>

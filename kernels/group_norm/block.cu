@@ -19,7 +19,6 @@
 // entry = "group_norm_block"
 // grid  = "groups, batch"
 // block = "threads"
-// args  = ["y", "x", "w", "b", "channels", "places"]
 // ///
 
 #include "../warp_and_block.cuh"

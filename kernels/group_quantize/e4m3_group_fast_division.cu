@@ -17,7 +17,6 @@
 // entry = "e4m3_group_fast_division"
 // grid  = "ceil_div(cols / 64, threads / 32), rows"
 // block = "threads"
-// args  = ["q", "scale", "x", "cols"]
 // ///
 
 #include <cuda_fp8.h>

@@ -15,7 +15,6 @@
 // entry = "e4m3_group_warp"
 // grid  = "ceil_div(ceil_div(cols, 128), threads / 32), rows"
 // block = "threads"
-// args  = ["q", "scale", "x", "cols"]
 // ///
 
 #include <cuda_fp8.h>

@@ -17,7 +17,6 @@
 // entry = "e4m3_token_bf16_vec8"
 // grid  = "rows"
 // block = "threads"
-// args  = ["q", "scale", "x", "cols"]
 // ///
 
 #include <cuda_bf16.h>

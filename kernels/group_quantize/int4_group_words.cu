@@ -16,7 +16,6 @@
 // entry = "int4_group_words"
 // grid  = "ceil_div(cols / 8, threads), rows"
 // block = "threads"
-// args  = ["q", "scale", "x", "cols"]
 // ///
 
 #include <cstdint>

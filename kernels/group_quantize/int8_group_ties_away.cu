@@ -15,7 +15,6 @@
 // entry = "int8_group_ties_away"
 // grid  = "ceil_div(ceil_div(cols, 128), threads / 32), rows"
 // block = "threads"
-// args  = ["q", "scale", "x", "cols"]
 // ///
 
 #include <cstdint>

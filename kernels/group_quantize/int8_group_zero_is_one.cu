@@ -16,7 +16,6 @@
 // entry = "int8_group_zero_is_one"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["q", "scale", "x", "cols"]
 // ///
 
 #include <cstdint>

@@ -17,7 +17,6 @@
 // entry = "int8_stochastic"
 // grid  = "rows"
 // block = "threads"
-// args  = ["q", "scale", "x", "cols", "seed"]
 // ///
 
 #include <cstdint>

@@ -16,7 +16,6 @@
 // entry = "int8_token_block"
 // grid  = "rows"
 // block = "threads"
-// args  = ["q", "scale", "x", "cols"]
 // ///
 
 #include <cstdint>

@@ -17,7 +17,6 @@
 // entry = "int8_token_warp_vec4"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["q", "scale", "x", "rows", "cols"]
 // ///
 
 #include <cstdint>

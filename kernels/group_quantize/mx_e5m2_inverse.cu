@@ -15,7 +15,6 @@
 // entry = "mx_e5m2_inverse"
 // grid  = "ceil_div(cols / 8, threads), rows"
 // block = "threads"
-// args  = ["q", "scale", "x", "cols"]
 // ///
 
 #include <cuda_fp8.h>

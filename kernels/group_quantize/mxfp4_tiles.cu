@@ -16,7 +16,6 @@
 // entry = "mxfp4_tiles"
 // grid  = "ceil_div(rows * (cols / 32), threads)"
 // block = "threads"
-// args  = ["q", "scale", "x", "rows", "cols"]
 // ///
 
 #include "../amax.cuh"

@@ -16,7 +16,6 @@
 // entry = "mxfp8_warp"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["q", "scale", "x", "cols"]
 // ///
 
 #include <cuda_fp8.h>

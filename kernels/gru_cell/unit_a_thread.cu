@@ -20,7 +20,6 @@
 // entry = "gru_cell"
 // grid  = "ceil_div(hidden, threads), rows"
 // block = "threads"
-// args  = ["y", "x", "h", "w_ih", "w_hh", "b_ih", "b_hh", "hidden", "d"]
 // ///
 
 __device__ float with_bias(const float *x, const float *w, float bias, int n) {

@@ -23,7 +23,6 @@
 // entry = "layer_norm_block_in_registers<float, {threads}, {vectors}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "w", "b", "cols"]
 // ///
 
 #include "mean_and_squares.cuh"

@@ -20,7 +20,6 @@
 // entry = "layer_norm_block_in_registers<__nv_bfloat16, {threads}, {vectors}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "w", "b", "cols"]
 // ///
 
 #include "block_in_registers.cu"

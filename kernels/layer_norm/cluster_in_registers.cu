@@ -29,7 +29,6 @@
 // cluster = "cluster"
 // block   = "threads"
 // shared  = "(ahead + 2) * 16 * 8 * threads if apiece > 1 else 0"
-// args    = ["y", "x", "w", "b", "rows", "cols"]
 // ///
 
 #include "../rows_of_cluster.cuh"

@@ -28,7 +28,6 @@
 // cluster = "cluster"
 // block   = "threads"
 // shared  = "16 * share"
-// args    = ["y", "x", "w", "b", "share", "cols"]
 // ///
 
 #include "../cluster.cuh"

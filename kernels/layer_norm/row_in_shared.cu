@@ -24,7 +24,6 @@
 // grid   = "rows"
 // block  = "threads"
 // shared = "16 * (cols / 4)"
-// args   = ["y", "x", "w", "b", "cols"]
 // ///
 
 #include <cuda_pipeline.h>

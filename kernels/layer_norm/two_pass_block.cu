@@ -19,7 +19,6 @@
 // entry = "layer_norm_two_pass"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "w", "b", "cols"]
 // ///
 
 #include "../warp_and_block.cuh"

@@ -20,7 +20,6 @@
 // entry = "layer_norm_welford"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["y", "x", "w", "b", "rows", "cols"]
 // ///
 
 struct State {

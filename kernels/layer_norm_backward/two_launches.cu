@@ -29,13 +29,11 @@
 // entry = "layer_norm_backward_dx"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["dx", "x", "mean", "rstd", "w", "g", "rows", "cols"]
 //
 // [[launch]]
 // entry = "layer_norm_backward_dw_db"
 // grid  = "ceil_div(cols, threads)"
 // block = "threads"
-// args  = ["dw", "db", "x", "mean", "rstd", "g", "rows", "cols"]
 // ///
 
 #include "../warp_and_block.cuh"

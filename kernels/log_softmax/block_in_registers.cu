@@ -23,7 +23,6 @@
 // entry = "log_softmax_block_in_registers<float, {threads}, {vectors}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 #include "../packed.cuh"

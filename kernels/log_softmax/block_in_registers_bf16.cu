@@ -22,7 +22,6 @@
 // entry = "log_softmax_block_in_registers<__nv_bfloat16, {threads}, {vectors}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 #include "block_in_registers.cu"

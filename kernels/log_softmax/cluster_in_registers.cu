@@ -28,7 +28,6 @@
 // grid    = "cluster * rows"
 // cluster = "cluster"
 // block   = "threads"
-// args    = ["y", "x", "cols"]
 // ///
 
 #include "block_in_registers.cu"

@@ -19,7 +19,6 @@
 // entry = "log_softmax_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __global__ void log_softmax_warp(float *y, const float *x, int rows, int cols) {

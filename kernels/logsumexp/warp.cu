@@ -16,7 +16,6 @@
 // entry = "logsumexp_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __global__ void logsumexp_warp(float *y, const float *x, int rows, int cols) {

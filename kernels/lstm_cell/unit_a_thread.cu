@@ -26,7 +26,6 @@
 // entry = "lstm_cell"
 // grid  = "ceil_div(hidden, threads), rows"
 // block = "threads"
-// args  = ["new_h", "new_c", "x", "h", "c", "w_ih", "w_hh", "b_ih", "b_hh", "hidden", "d"]
 // ///
 
 __device__ float sigmoid(float x) {

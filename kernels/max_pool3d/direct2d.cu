@@ -16,7 +16,6 @@
 // entry = "max_pool"
 // grid  = "ceil_div(out_h * out_w, 64), planes"
 // block = "64"
-// args  = ["y", "x", "height", "width", "out_h", "out_w", "window_h", "window_w", "stride_h", "stride_w", "pad"]
 // ///
 
 __global__ void max_pool(float *y, const float *x, int height, int width, int out_h, int out_w, int window_h,

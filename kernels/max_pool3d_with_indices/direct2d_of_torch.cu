@@ -20,7 +20,6 @@
 // entry = "max_pool_places_of_torch"
 // grid  = "ceil_div(out_h * out_w, 64), planes"
 // block = "64"
-// args  = ["y", "index", "x", "height", "width", "out_h", "out_w", "window_h", "window_w", "stride_h", "stride_w", "pad"]
 // ///
 
 __global__ void max_pool_places_of_torch(float *y, int *index, const float *x, int height, int width, int out_h,

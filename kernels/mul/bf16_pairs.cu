@@ -13,7 +13,6 @@
 // entry = "mul_bf16_pairs"
 // grid  = "ceil_div(cols, 2 * threads), rows"
 // block = "threads"
-// args  = ["y", "a", "b", "cols"]
 // ///
 
 #include <cuda_bf16.h>

@@ -22,7 +22,6 @@
 // entry = "flash_e4m3_f16"
 // grid  = "ceil_div(rows, threads / 32), heads"
 // block = "threads"
-// args  = ["o", "q", "k", "v", "sk", "sv", "rows", "keys", "d", "dv"]
 // ///
 
 #include <cuda_fp16.h>

@@ -21,7 +21,6 @@
 // entry = "attention_e4m3_two_pass"
 // grid  = "ceil_div(rows, threads / 32), heads"
 // block = "threads"
-// args  = ["o", "q", "k", "v", "sk", "sv", "rows", "keys", "d", "dv"]
 // ///
 
 #include <cuda_fp8.h>

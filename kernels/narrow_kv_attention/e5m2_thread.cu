@@ -21,7 +21,6 @@
 // entry = "attention_e5m2_thread"
 // grid  = "ceil_div(rows, threads), heads"
 // block = "threads"
-// args  = ["o", "q", "k", "v", "sk", "sv", "rows", "keys", "d", "dv"]
 // ///
 
 #include <cuda_bf16.h>

@@ -21,7 +21,6 @@
 // entry = "attention_int4_pairs"
 // grid  = "ceil_div(rows, threads / 32), heads"
 // block = "threads"
-// args  = ["o", "q", "k", "v", "sk", "sv", "rows", "keys", "d", "dv"]
 // ///
 
 #include <cstdint>

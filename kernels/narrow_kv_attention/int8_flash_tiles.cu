@@ -21,7 +21,6 @@
 // entry = "flash_int8_tiles"
 // grid  = "ceil_div(rows, 4), heads"
 // block = 128
-// args  = ["o", "q", "k", "v", "sk", "sv", "rows", "keys", "d", "dv"]
 // ///
 
 #include <cstdint>

@@ -21,7 +21,6 @@
 // grid   = "rows, heads"
 // block  = "threads"
 // shared = "4 * keys"
-// args   = ["o", "q", "k", "v", "sk", "sv", "keys", "d", "dv"]
 // ///
 
 #include <cstdint>

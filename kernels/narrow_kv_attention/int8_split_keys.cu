@@ -20,13 +20,11 @@
 // entry = "attention_of_a_part"
 // grid  = "splits, rows, heads"
 // block = 32
-// args  = ["totals", "max_sum", "q", "k", "v", "sk", "keys", "d", "dv"]
 //
 // [[launch]]
 // entry = "attention_of_all_parts"
 // grid  = "rows, heads"
 // block = 64
-// args  = ["o", "totals", "max_sum", "sv", "splits", "dv"]
 // ///
 
 #include <cstdint>

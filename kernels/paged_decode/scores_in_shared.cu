@@ -28,7 +28,6 @@
 // grid   = "heads, batch"
 // block  = "threads"
 // shared = "4 * max(used, 1) * page"
-// args   = ["o", "q", "k", "v", "first", "pages", "last", "page", "d", "dv"]
 // ///
 
 #include "../warp_and_block.cuh"

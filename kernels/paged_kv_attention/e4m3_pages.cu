@@ -21,7 +21,6 @@
 // entry = "attention_e4m3_pages"
 // grid  = "ceil_div(rows, threads / 32), heads"
 // block = "threads"
-// args  = ["o", "q", "k", "v", "table", "sk", "sv", "rows", "pages", "used", "page", "d", "dv"]
 // ///
 
 #include <cuda_fp16.h>

@@ -17,7 +17,6 @@
 // entry = "prefix_sum_block"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 __device__ float warp_scan(float value) {

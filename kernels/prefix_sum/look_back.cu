@@ -20,7 +20,6 @@
 // entry = "prefix_sum_look_back"
 // grid  = "tiles, rows"
 // block = "threads"
-// args  = ["y", "x", "tickets", "flags", "of_tile", "up_to", "cols"]
 // ///
 
 constexpr unsigned SUM_IS_KNOWN = 1, ALL_IS_KNOWN = 2;

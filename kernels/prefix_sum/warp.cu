@@ -13,7 +13,6 @@
 // entry = "prefix_sum_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __global__ void prefix_sum_warp(float *y, const float *x, int rows, int cols) {

@@ -14,7 +14,6 @@
 // entry = "block_max_rows<{threads}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 __device__ float warp_max(float value) {

@@ -15,7 +15,6 @@
 // entry = "block_max_vec4<{threads}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 #include "../row.cuh"

@@ -22,7 +22,6 @@
 // entry = "block_sum_rows<{threads}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 template <int width = 32>

@@ -23,7 +23,6 @@
 // entry = "block_sum_first_warp<{threads}, {flight}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 #include "../row.cuh"

@@ -22,7 +22,6 @@
 // entry = "block_sum_vec4<{threads}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 #include "../row.cuh"

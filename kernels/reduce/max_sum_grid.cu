@@ -29,14 +29,12 @@
 // grid   = "blocks"
 // block  = "threads"
 // shared = "2 * 4 * threads"
-// args   = ["tmax", "tsum", "x", "n"]
 //
 // [[launch]]
 // entry  = "reduce_blocks"
 // grid   = "1"
 // block  = "threads"
 // shared = "2 * 4 * threads"
-// args   = ["m", "s", "tmax", "tsum", "blocks"]
 // ///
 
 __device__ void safe_merge(float &max, float &sum, float other_max, float other_sum) {

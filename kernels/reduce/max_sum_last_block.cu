@@ -36,7 +36,6 @@
 // grid   = "blocks"
 // block  = "threads"
 // shared = "2 * 4 * threads"
-// args   = ["m", "s", "tmax", "tsum", "tickets", "x", "n"]
 // ///
 
 __device__ void safe_merge(float &max, float &sum, float other_max, float other_sum) {

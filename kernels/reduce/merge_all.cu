@@ -26,7 +26,6 @@
 // grid   = "1"
 // block  = "threads"
 // shared = "2 * 4 * threads"
-// args   = ["m", "s", "tmax", "tsum", "n"]
 // ///
 
 __device__ void safe_merge(float &max, float &sum, float other_max, float other_sum) {

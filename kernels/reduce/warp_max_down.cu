@@ -14,7 +14,6 @@
 // entry = "warp_max_down"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __device__ float warp_max(float value) {

@@ -13,7 +13,6 @@
 // entry = "warp_max_xor<{width}>"
 // grid  = "ceil_div(rows, threads / width)"
 // block = "threads"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 template <int width>

@@ -20,7 +20,6 @@
 // entry = "warp_sum_down"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __device__ float warp_sum(float value) {

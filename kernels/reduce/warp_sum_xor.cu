@@ -21,7 +21,6 @@
 // entry = "warp_sum_xor<{width}>"
 // grid  = "ceil_div(rows, threads / width)"
 // block = "threads"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 template <int width>

@@ -10,7 +10,6 @@
 // entry = "relu_elementwise"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 __global__ void relu_elementwise(float *y, const float *x, int cols) {

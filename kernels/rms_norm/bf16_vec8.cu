@@ -19,7 +19,6 @@
 // entry = "rms_norm_bf16_vec8"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "w", "cols"]
 // ///
 
 #include <cuda_bf16.h>

@@ -23,7 +23,6 @@
 // entry = "rms_norm_block_in_registers<float, {threads}, {vectors}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "w", "cols"]
 // ///
 
 #include "../packed.cuh"

@@ -19,7 +19,6 @@
 // entry = "rms_norm_block_in_registers<__nv_bfloat16, {threads}, {vectors}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "w", "cols"]
 // ///
 
 #include "block_in_registers.cu"

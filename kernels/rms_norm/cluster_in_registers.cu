@@ -25,7 +25,6 @@
 // cluster = "cluster"
 // block   = "threads"
 // shared  = "(ahead + 1) * 16 * 8 * threads if apiece > 1 else 0"
-// args    = ["y", "x", "w", "rows", "cols"]
 // ///
 
 #include "../rows_of_cluster.cuh"

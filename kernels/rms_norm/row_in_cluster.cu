@@ -27,7 +27,6 @@
 // cluster = "cluster"
 // block   = "threads"
 // shared  = "16 * share"
-// args    = ["y", "x", "w", "share", "cols"]
 // ///
 
 #include "../cluster.cuh"

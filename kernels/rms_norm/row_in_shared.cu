@@ -21,7 +21,6 @@
 // grid   = "rows"
 // block  = "threads"
 // shared = "16 * (cols / 4)"
-// args   = ["y", "x", "w", "cols"]
 // ///
 
 #include <cuda_pipeline.h>

@@ -15,7 +15,6 @@
 // entry = "rms_norm_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["y", "x", "w", "rows", "cols"]
 // ///
 
 __device__ float warp_sum(float value) {

@@ -28,13 +28,11 @@
 // entry = "rms_norm_backward_rows"
 // grid  = "blocks"
 // block = "threads"
-// args  = ["dx", "parts", "x", "rstd", "w", "g", "rows", "cols"]
 //
 // [[launch]]
 // entry = "rms_norm_backward_weights"
 // grid  = "ceil_div(cols, threads)"
 // block = "threads"
-// args  = ["dw", "parts", "blocks", "cols"]
 // ///
 
 #include "../warp_and_block.cuh"

@@ -20,7 +20,6 @@
 // entry = "rms_norm_e2m1_half_warp"
 // grid  = "rows"
 // block = "threads"
-// args  = ["q", "s", "x", "w", "cols"]
 // ///
 
 #include <cuda_fp16.h>

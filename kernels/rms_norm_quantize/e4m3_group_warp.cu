@@ -20,7 +20,6 @@
 // entry = "rms_norm_e4m3_group_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["q", "s", "x", "w", "rows", "cols"]
 // ///
 
 #include <cuda_fp8.h>

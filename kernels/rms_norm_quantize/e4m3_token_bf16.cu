@@ -21,7 +21,6 @@
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * threads + 2 * cols"
-// args   = ["q", "s", "x", "w", "cols"]
 // ///
 
 #include <cuda_bf16.h>

@@ -22,7 +22,6 @@
 // entry = "rms_norm_int8_group_vec4"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["q", "s", "x", "w", "rows", "cols"]
 // ///
 
 #include "../amax.cuh"

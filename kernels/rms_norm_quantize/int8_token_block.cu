@@ -20,7 +20,6 @@
 // entry = "rms_norm_int8_token_block"
 // grid  = "rows"
 // block = "threads"
-// args  = ["q", "s", "x", "w", "cols"]
 // ///
 
 #include <cstdint>

@@ -22,7 +22,6 @@
 // entry = "rms_norm_mxfp8_registers"
 // grid  = "rows"
 // block = "threads"
-// args  = ["q", "s", "x", "w", "cols"]
 // ///
 
 #include <cuda_fp8.h>

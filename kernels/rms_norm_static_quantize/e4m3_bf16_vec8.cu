@@ -20,7 +20,6 @@
 // entry = "rms_norm_e4m3_bf16_vec8"
 // grid  = "rows"
 // block = "threads"
-// args  = ["q", "x", "w", "scale", "cols"]
 // ///
 
 #include <cuda_bf16.h>

@@ -17,7 +17,6 @@
 // entry = "rms_norm_int8_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["q", "x", "w", "scale", "rows", "cols"]
 // ///
 
 #include <cstdint>

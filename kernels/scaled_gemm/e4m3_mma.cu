@@ -14,7 +14,6 @@
 // entry = "e4m3_mma"
 // grid  = "n / 8, m / 16"
 // block = "32"
-// args  = ["c", "a", "b", "scale_a", "scale_b", "n", "k"]
 // ///
 
 #include <cstdint>

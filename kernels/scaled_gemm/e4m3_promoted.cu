@@ -15,7 +15,6 @@
 // entry = "e4m3_promoted"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
-// args  = ["c", "a", "b", "scale_a", "scale_b", "n", "k"]
 // ///
 
 #include <cuda_fp8.h>

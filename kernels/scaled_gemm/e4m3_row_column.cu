@@ -13,7 +13,6 @@
 // entry = "e4m3_row_column"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
-// args  = ["c", "a", "b", "scale_a", "scale_b", "n", "k"]
 // ///
 
 #include <cuda_bf16.h>

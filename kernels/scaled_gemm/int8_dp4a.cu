@@ -15,7 +15,6 @@
 // entry = "int8_dp4a"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
-// args  = ["c", "a", "b", "scale_a", "scale_b", "n", "k"]
 // ///
 
 #include <cstdint>

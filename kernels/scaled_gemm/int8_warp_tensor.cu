@@ -14,7 +14,6 @@
 // entry = "int8_warp_tensor"
 // grid  = "ceil_div(n, threads / 32), m"
 // block = "threads"
-// args  = ["c", "a", "b", "scale_a", "scale_b", "n", "k"]
 // ///
 
 #include <cstdint>

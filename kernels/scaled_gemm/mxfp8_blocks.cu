@@ -14,7 +14,6 @@
 // entry = "mxfp8_blocks"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
-// args  = ["c", "a", "b", "scale_a", "scale_b", "n", "k"]
 // ///
 
 #include <cuda_fp8.h>

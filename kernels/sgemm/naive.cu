@@ -17,7 +17,6 @@
 // entry = "sgemm_naive"
 // grid  = "ceil_div(n, width), ceil_div(m, width)"
 // block = "width, width"
-// args  = ["c", "a", "b", "m", "n", "k"]
 // ///
 
 __global__ void sgemm_naive(float *c, const float *a, const float *b, int m, int n, int k) {

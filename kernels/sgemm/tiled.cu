@@ -17,7 +17,6 @@
 // entry = "sgemm_tiled"
 // grid  = "ceil_div(n, 32), ceil_div(m, 32)"
 // block = "32, 32"
-// args  = ["c", "a", "b", "m", "n", "k"]
 // ///
 
 constexpr int TILE = 32;

@@ -14,7 +14,6 @@
 // entry = "sigmoid_elementwise"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 __global__ void sigmoid_elementwise(float *y, const float *x, int cols) {

@@ -17,7 +17,6 @@
 // entry = "silu_bf16"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 #include <cuda_bf16.h>

@@ -22,7 +22,6 @@
 // entry = "silu_vec4"
 // grid  = "ceil_div(cols, 4 * threads), rows"
 // block = "threads"
-// args  = ["x", "cols"]
 // ///
 
 __device__ float sigmoid(float x) {

@@ -28,7 +28,6 @@
 // entry = "softmax_block_in_registers<float, {threads}, {vectors}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 #include "one_at_a_time.cuh"

@@ -26,7 +26,6 @@
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * cols"
-// args   = ["x", "cols"]
 // ///
 
 __device__ float warp_max(float value) {

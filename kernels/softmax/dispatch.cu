@@ -28,7 +28,6 @@
 // entry = "softmax_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["x", "rows", "cols"]
 //
 // [[launch]]
 // when   = "cached"
@@ -36,14 +35,12 @@
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * cols"
-// args   = ["x", "cols"]
 //
 // [[launch]]
 // when  = "cols > 4096"
 // entry = "softmax_online_block_shuffle"
 // grid  = "rows"
 // block = "threads"
-// args  = ["x", "cols"]
 // ///
 
 #include "online_block_shuffle.cu"

@@ -40,20 +40,17 @@
 // grid   = "blocks"
 // block  = "threads"
 // shared = "2 * 4 * threads"
-// args   = ["tmax", "tsum", "x", "n"]
 //
 // [[launch]]
 // entry  = "reduce_blocks"
 // grid   = "1"
 // block  = "threads"
 // shared = "2 * 4 * threads"
-// args   = ["m", "s", "tmax", "tsum", "blocks"]
 //
 // [[launch]]
 // entry = "normalize"
 // grid  = "blocks"
 // block = "threads"
-// args  = ["y", "x", "m", "s", "n"]
 // ///
 
 #include "../reduce/max_sum_grid.cu"

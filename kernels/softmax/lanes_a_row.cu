@@ -29,7 +29,6 @@
 // entry = "softmax_lanes_a_row<float, {lanes}, {vectors}>"
 // grid  = "ceil_div(rows, 64 / lanes)"
 // block = "64"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 #include "one_at_a_time.cuh"

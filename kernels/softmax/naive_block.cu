@@ -23,7 +23,6 @@
 // entry = "softmax_naive_block"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 __device__ float warp_sum(float value) {

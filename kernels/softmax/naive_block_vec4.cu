@@ -24,7 +24,6 @@
 // entry = "softmax_naive_block_vec4"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 __device__ float warp_sum(float value) {

@@ -23,7 +23,6 @@
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * threads"
-// args   = ["y", "x", "cols"]
 // ///
 
 __device__ float block_max(float *shared, float value) {

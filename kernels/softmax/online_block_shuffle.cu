@@ -23,7 +23,6 @@
 // entry = "softmax_online_block_shuffle"
 // grid  = "rows"
 // block = "threads"
-// args  = ["x", "cols"]
 // ///
 
 __device__ float warp_max(float value) {

@@ -24,7 +24,6 @@
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * threads"
-// args   = ["x", "cols"]
 // ///
 
 __device__ float block_max(float *shared, float value) {

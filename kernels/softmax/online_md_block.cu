@@ -24,7 +24,6 @@
 // entry = "softmax_online_md_block"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 struct alignas(8) MD {

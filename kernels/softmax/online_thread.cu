@@ -21,7 +21,6 @@
 // entry = "softmax_online_thread"
 // grid  = "ceil_div(rows, threads)"
 // block = "threads"
-// args  = ["x", "rows", "cols"]
 // ///
 
 __global__ void softmax_online_thread(float *x, int rows, int cols) {

@@ -22,7 +22,6 @@
 // entry = "softmax_online_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["x", "rows", "cols"]
 // ///
 
 __device__ float warp_max(float value) {

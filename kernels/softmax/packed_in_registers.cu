@@ -29,7 +29,6 @@
 // entry = "softmax_packed_in_registers<__nv_bfloat16, {threads}, {vectors}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 #include "parts_joined.cuh"

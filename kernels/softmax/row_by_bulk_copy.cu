@@ -26,7 +26,6 @@
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * cols"
-// args   = ["y", "x", "cols"]
 // ///
 
 #include <cuda/ptx>

@@ -37,7 +37,6 @@
 // cluster = "cluster"
 // block   = "threads"
 // shared  = "16 * share"
-// args    = ["y", "x", "share", "cols"]
 // ///
 
 #include "../cluster.cuh"

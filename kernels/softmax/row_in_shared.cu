@@ -27,7 +27,6 @@
 // grid   = "rows"
 // block  = "threads"
 // shared = "16 * (cols / 4)"
-// args   = ["y", "x", "cols"]
 // ///
 
 #include <cuda_pipeline.h>

@@ -40,7 +40,6 @@
 // cooperative = true
 // block       = "threads"
 // shared      = "2 * 12 * 16 * threads"
-// args        = ["y", "x", "maxima", "sums", "rows", "share", "cols"]
 // ///
 
 #include <cooperative_groups.h>

@@ -25,7 +25,6 @@
 // entry = "softmax_safe_block"
 // grid  = "rows"
 // block = "threads"
-// args  = ["x", "cols"]
 // ///
 
 __device__ float warp_max(float value) {

@@ -25,7 +25,6 @@
 // entry = "softmax_thread_f64_sum"
 // grid  = "ceil_div(rows, threads)"
 // block = "threads"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __global__ void softmax_thread_f64_sum(float *y, const float *x, int rows, int cols) {

@@ -24,7 +24,6 @@
 // entry = "softmax_three_pass_thread"
 // grid  = "ceil_div(rows, threads)"
 // block = "threads"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __global__ void softmax_three_pass_thread(float *y, const float *x, int rows, int cols) {

@@ -36,13 +36,11 @@
 // entry = "softmax_parts<float, {threads}>"
 // grid  = "rows * parts"
 // block = "threads"
-// args  = ["maxima", "sums", "x", "parts", "share", "cols"]
 //
 // [[launch]]
 // entry = "softmax_write<float, {threads}>"
 // grid  = "rows * parts"
 // block = "threads"
-// args  = ["y", "x", "maxima", "sums", "parts", "share", "cols"]
 // ///
 
 #include "four_vectors.cuh"

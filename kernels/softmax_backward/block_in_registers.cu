@@ -19,7 +19,6 @@
 // entry = "softmax_backward_block_in_registers<float, {threads}, {vectors}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["dx", "y", "g", "cols"]
 // ///
 
 #include "../packed.cuh"

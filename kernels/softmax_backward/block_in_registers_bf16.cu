@@ -18,7 +18,6 @@
 // entry = "softmax_backward_block_in_registers<__nv_bfloat16, {threads}, {vectors}>"
 // grid  = "rows"
 // block = "threads"
-// args  = ["dx", "y", "g", "cols"]
 // ///
 
 #include "block_in_registers.cu"

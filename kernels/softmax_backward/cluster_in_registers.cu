@@ -23,7 +23,6 @@
 // grid    = "cluster * rows"
 // cluster = "cluster"
 // block   = "threads"
-// args    = ["dx", "y", "g", "cols"]
 // ///
 
 #include "block_in_registers.cu"

@@ -14,7 +14,6 @@
 // entry = "softmax_backward_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["dx", "y", "g", "rows", "cols"]
 // ///
 
 #include "../warp_and_block.cuh"

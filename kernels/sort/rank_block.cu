@@ -21,7 +21,6 @@
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * cols"
-// args   = ["values", "indices", "x", "cols"]
 // ///
 
 __device__ bool is_before(float a, int a_place, float b, int b_place) {

@@ -14,7 +14,6 @@
 // entry = "int8_tensor"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["q", "x", "scale", "zero", "cols"]
 // ///
 
 #include <cstdint>

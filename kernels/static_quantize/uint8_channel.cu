@@ -14,7 +14,6 @@
 // entry = "uint8_channel_static"
 // grid  = "ceil_div(cols / 4, threads), rows"
 // block = "threads"
-// args  = ["q", "x", "scale", "zero", "cols"]
 // ///
 
 #include <cstdint>

@@ -18,7 +18,6 @@
 // entry = "swiglu_bf16_pairs"
 // grid  = "ceil_div(cols, 2 * threads), rows"
 // block = "threads"
-// args  = ["y", "a", "b", "cols"]
 // ///
 
 #include <cuda_bf16.h>

@@ -23,7 +23,6 @@
 // entry = "swiglu_bf16_vec8"
 // grid  = "ceil_div(vectors, 2 * threads)"
 // block = "threads"
-// args  = ["y", "a", "b", "vectors"]
 // ///
 
 #include "../packed.cuh"

@@ -18,7 +18,6 @@
 // entry = "swiglu_vec4"
 // grid  = "ceil_div(cols, 4 * threads), rows"
 // block = "threads"
-// args  = ["y", "a", "b", "cols"]
 // ///
 
 __device__ float silu(float x) {

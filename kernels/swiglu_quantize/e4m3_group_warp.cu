@@ -12,7 +12,6 @@
 // entry = "swiglu_e4m3_group_warp"
 // grid  = "ceil_div(ceil_div(cols, 128), threads / 32), rows"
 // block = "threads"
-// args  = ["q", "s", "a", "b", "cols"]
 // ///
 
 #include <cuda_fp8.h>

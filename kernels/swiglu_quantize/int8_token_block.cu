@@ -13,7 +13,6 @@
 // entry = "swiglu_int8_token_block"
 // grid  = "rows"
 // block = "threads"
-// args  = ["q", "s", "a", "b", "cols"]
 // ///
 
 #include <cstdint>

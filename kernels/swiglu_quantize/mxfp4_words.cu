@@ -17,7 +17,6 @@
 // entry = "swiglu_mxfp4_words"
 // grid  = "ceil_div(cols / 8, threads), rows"
 // block = "threads"
-// args  = ["q", "s", "a", "b", "cols"]
 // ///
 
 #include <cstdint>

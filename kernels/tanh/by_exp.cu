@@ -18,7 +18,6 @@
 // entry = "tanh_by_exp"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 __global__ void tanh_by_exp(float *y, const float *x, int cols) {

@@ -13,7 +13,6 @@
 // entry = "tanh_elementwise"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["y", "x", "cols"]
 // ///
 
 __global__ void tanh_elementwise(float *y, const float *x, int cols) {

@@ -18,7 +18,6 @@
 // entry = "top_k_bitonic"
 // grid  = "rows"
 // block = "threads"
-// args  = ["values", "indices", "x", "cols", "k"]
 // ///
 
 #include <cuda_fp16.h>

@@ -16,7 +16,6 @@
 // entry = "top_k_warp_rounds"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
-// args  = ["values", "indices", "x", "rows", "cols", "k"]
 // ///
 
 struct Best {

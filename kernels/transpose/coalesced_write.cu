@@ -14,7 +14,6 @@
 // entry = "transpose_coalesced_write"
 // grid  = "ceil_div(rows, 32), ceil_div(cols, height)"
 // block = "32, height"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __global__ void transpose_coalesced_write(float *y, const float *x, int rows, int cols) {

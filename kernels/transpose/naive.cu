@@ -13,7 +13,6 @@
 // entry = "transpose_naive"
 // grid  = "ceil_div(cols, 32), ceil_div(rows, height)"
 // block = "32, height"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 __global__ void transpose_naive(float *y, const float *x, int rows, int cols) {

@@ -15,7 +15,6 @@
 // entry = "transpose_tiled"
 // grid  = "ceil_div(cols, 32), ceil_div(rows, 32)"
 // block = "32, height"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 constexpr int TILE = 32;

@@ -15,7 +15,6 @@
 // entry = "transpose_tiled_vec4"
 // grid  = "ceil_div(rows, 64) * ceil_div(cols, 64)"
 // block = "512"
-// args  = ["y", "x", "rows", "cols"]
 // ///
 
 #include "../kept.cuh"

@@ -14,7 +14,6 @@
 // entry = "nvfp4_blocks"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
-// args  = ["c", "a", "b", "scale_a", "scale_b", "overall", "n", "k"]
 // ///
 
 #include <cuda_bf16.h>

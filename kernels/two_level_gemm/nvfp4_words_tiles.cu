@@ -14,7 +14,6 @@
 // entry = "nvfp4_words_tiles"
 // grid  = "ceil_div(n, threads / 32), m"
 // block = "threads"
-// args  = ["c", "a", "b", "scale_a", "scale_b", "overall", "n", "k"]
 // ///
 
 #include <cstdint>

@@ -15,7 +15,6 @@
 // entry = "nvfp4_warp"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
-// args  = ["q", "scale", "x", "overall", "cols"]
 // ///
 
 #include <cuda_fp8.h>

@@ -15,7 +15,6 @@
 // entry = "int4_words"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
-// args  = ["c", "x", "w", "scale", "n", "k"]
 // ///
 
 #include <cstdint>

@@ -14,7 +14,6 @@
 // entry = "int8_channel"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
-// args  = ["c", "x", "w", "scale", "n", "k"]
 // ///
 
 #include <cstdint>

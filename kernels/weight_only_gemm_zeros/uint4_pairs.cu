@@ -16,7 +16,6 @@
 // entry = "uint4_pairs"
 // grid  = "ceil_div(n, threads / 32), m"
 // block = "threads"
-// args  = ["c", "x", "w", "scale", "zero", "n", "k"]
 // ///
 
 __global__ void uint4_pairs(float *c, const float *x, const unsigned char *w, const float *scale, const unsigned char *zero, int n,

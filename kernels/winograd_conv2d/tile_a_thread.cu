@@ -24,7 +24,6 @@
 // entry = "winograd"
 // grid  = "ceil_div(ceil_div(out_h, 4) * ceil_div(out_w, 4), 32), filters, batch"
 // block = "32"
-// args  = ["y", "x", "w", "bias", "channels", "height", "width", "out_h", "out_w", "pad"]
 // ///
 
 __device__ void to_tile(float *t, const float *x, int step) {
