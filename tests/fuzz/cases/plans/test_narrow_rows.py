@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kfuzz.cases.case import numbers_in
 from kfuzz.cases.plans.choose import seeded_choices
 from kfuzz.cases.plans.narrow_rows import codes_recipe, groups_recipe, scales_recipe
 from kfuzz.cases.plans.plan import plan
@@ -12,6 +13,7 @@ from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.oracle.numbers.elements import ELEMENTS, values
 
 GROUP = load(KERNELS / "group_quantize" / "e4m3_group_warp.cu")
+PROMOTED = load(KERNELS / "scaled_gemm" / "e4m3_promoted.cu")
 
 
 def rows_of(cols: int, group: int, grid: str = "e4m3") -> np.ndarray:
@@ -93,3 +95,13 @@ def test_codes_are_finite_but_where_nan_is_tried() -> None:
 def test_a_plan_of_a_quantizer_is_a_function_of_its_seed_and_covers_its_groups() -> None:
     made = [plan(GROUP, seeded_choices(seed)).case for seed in (1, 1, 2)]
     assert made[0] == made[1] != made[2]
+
+
+def test_a_sum_that_is_promoted_often_has_terms_that_are_lost_until_then() -> None:
+    """With sums of large numbers alone 'gemm_not_promoted' was found in 1 of 100 trials, all with k of 992 and more."""
+    cases = [plan(PROMOTED, seeded_choices(seed)).case for seed in range(400)]
+    long = [numbers_in(case.arrays["a"]) for case in cases if case.axes["k"] > 128]
+    beside_448 = 15 * 2.0**-9  # the largest e4m3 below 2^-5, which is 13 bits below 2^8
+    lost = [a for a in long if (a[:, 0] == 448).all() and (a[:, 1:] == beside_448).all()]
+    assert len(long) > 20
+    assert len(lost) > len(long) / 4
