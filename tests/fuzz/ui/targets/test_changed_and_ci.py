@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from pages import blocks
 from paths import ROOT
 
+from kfuzz.cases import corpus
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.common.errors import TargetError
 from kfuzz.ui.commands.group import main
@@ -127,11 +128,18 @@ def test_the_hooks_before_a_commit_let_a_right_kernel_pass_and_stop_a_wrong_one(
 @pytest.mark.soak
 def test_the_action_fuzzes_all_and_makes_a_corpus_smaller(project: Path) -> None:
     (project / "bad.cu").write_text(GOOD.read_text().replace("offset /= 2", "offset /= 4"))
-    assert ran("Fuzz", project, mode="batch").returncode == 1
+    fuzzed = ran("Fuzz", project, mode="batch")
+    assert fuzzed.returncode == 1, fuzzed.stderr
     names = {entry["name"] for entry in json.loads((project / "report/report.json").read_text())["kernels"]}
     assert names == {"one", "two", "bad"}
+    kept = corpus.paths([project / ACTION["inputs"]["corpus"]["default"]])
     pruned = ran("Fuzz", project, mode="prune")
-    assert (pruned.returncode, "cases suffice" in pruned.stdout) == (0, True), pruned.stderr
+    assert pruned.returncode == 0, pruned.stderr
+    last = r"(\d+) of (\d+) planted bugs are detected; (\d+) of (\d+) cases? deleted\n$"
+    killed, planted, deleted, cases = map(int, re.findall(last, pruned.stdout)[0])
+    assert 0 < killed <= planted
+    assert cases == len(kept) > deleted
+    assert sum(path.exists() for path in kept) == cases - deleted
 
 
 def test_the_action_names_its_folder(project: Path) -> None:
