@@ -42,6 +42,8 @@ from kfuzz.ui.targets.project import others_below, sources_below
 FOLDER = DATA / "inline_cuda"
 TRIALS, MOST = 6, 40
 """Trials of a right one; and as many of a wrong one until it is found: every sixth checks each access."""
+READS_ANY_AS_CONTIGUOUS = ("softmax_model_new", "gelu_half")
+"""Their functions read a transposed tensor as if it were contiguous, of which kfuzz warns."""
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 
 
@@ -134,9 +136,10 @@ def trials(kernel: Kernel, device: Device, count: int) -> Iterator[Trial]:
         yield run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, 7, index, 3, 3.0))
 
 
-def check_right(kernel: Kernel, device: Device) -> None:
+def check_right(kernel: Kernel, device: Device, warned_of: frozenset[str] = frozenset()) -> None:
     done = list(trials(kernel, device, TRIALS))
-    assert [(one.axes, one.defects) for one in done if one.defects] == []
+    assert [(one.axes, found) for one in done for found in one.defects if found.kind not in warned_of] == []
+    assert warned_of == {found.kind for one in done for found in one.defects}
     assert sum(one.elements for one in done) > 40
 
 
@@ -164,7 +167,7 @@ def python() -> Iterator[PythonDevice]:
 def test_the_cuda_of_a_right_submission_is_kept(file: str, cpu: CpuDevice, tmp_path: Path) -> None:
     path = tmp_path / f"{file}.py"
     path.write_text(text_of(file))
-    check_right(by_itself(path, *OPS[file]), cpu)
+    check_right(by_itself(path, *OPS[file]), cpu, frozenset({"strides"} if file in READS_ANY_AS_CONTIGUOUS else ()))
 
 
 @pytest.mark.slow
