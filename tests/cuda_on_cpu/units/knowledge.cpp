@@ -5,6 +5,21 @@
 
 using namespace cuda_on_cpu;
 
+// Two maps of which each third agent is in both, and their join, all with the moments of this launch.
+static bool is_joined(uint32_t moment) {
+  Knowledge a = nothing, b = nothing;
+  for (uint32_t agent = 0; agent < 60; agent++) {
+    if (agent % 3 != 1) a = with(a, agent, moment + agent);
+    if (agent % 3 != 2) b = with(b, agent, moment + 2 * agent);
+  }
+  Knowledge both = joined(a, b), again = joined(a, b);
+  bool is_right = both == again;  // the same join is made once
+  for (uint32_t agent = 0; agent < 60; agent++) {
+    is_right = is_right && known_until(both, agent) == moment + (agent % 3 == 2 ? 1 : 2) * agent;
+  }
+  return is_right;
+}
+
 int main() {
   EXPECT(map_knowledge());
   Knowledge a = nothing, b = nothing;
@@ -19,5 +34,11 @@ int main() {
   EXPECT(known_until(both, 12345) == 0);
   EXPECT(joined(both, a) == both && joined(nothing, a) == a);
   EXPECT(with(a, 1, 5) == a);  // it is known already
+  EXPECT(is_joined(1000));
+  forget_knowledge();
+  EXPECT(is_joined(5));  // maps with the numbers of others that are forgotten
+  begin_joining();
+  EXPECT(is_joined(77));
+  end_joining();
   return failures;
 }
