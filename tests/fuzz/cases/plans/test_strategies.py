@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
-from our_kernels import every_kernel
+from our_kernels import every_kernel, our_kernel
 from seldom import one_in
 
 from kfuzz.campaign.schedule import LARGE, attempt_of, is_check, is_large
@@ -520,6 +520,14 @@ WIDE = """// Wide rows.
 // ///
 __global__ void sums(float *y, const float *x, float *t, int cols) {}
 """
+
+
+def test_the_threads_of_a_cluster_count_for_each_of_its_rows() -> None:
+    """65548 rows of two columns, by clusters of 512 threads that take eight of them, took 28 s."""
+    assert large_size(our_kernel("rms_norm/cluster_in_registers"), "rows", seeded_choices(1)) is None
+    found = large_size(our_kernel("rms_norm/row_in_cluster"), "rows", seeded_choices(1))
+    assert found is not None
+    assert found[1]["rows"] > MANY
 
 
 def test_no_trial_is_larger_than_it_must_be(tmp_path: Path) -> None:
