@@ -6,7 +6,13 @@ INTRO = """\
 The kernels that come with kfuzz, compared with PyTorch, torch.compile, Triton, QuACK and Liger by the protocol of
 [bench.md](../../docs/bench.md)."""
 PAGE = Page(
-    "speed", "How fast the kernels are", INTRO, (Section("kernels", "The kernels beside their rivals", "kernels", ()),)
+    "speed",
+    "How fast the kernels are",
+    INTRO,
+    (
+        Section("kernels", "The kernels beside their rivals", "kernels", ()),
+        Section("softmax_h200", "Softmax on an H200", "kernels", ("--only", "softmax/")),
+    ),
 )
 
 if __name__ == "__main__":
