@@ -161,7 +161,7 @@ def test_each_file_of_a_folder_is_an_argument(tmp_path: Path) -> None:
     assert "case      count inputs/b.txt" in found.stdout
     assert "seen with 1 of 3 inputs" in found.stdout
     assert "count inputs/c.txt: the program itself ends with exit code 3" in found.stdout
-    assert "left out: -O2" in found.stderr
+    assert "ignored options: -O2" in found.stderr
 
 
 HISTOGRAM = """
