@@ -23,6 +23,7 @@ from kfuzz.campaign.trials.trial import Trial, run_trial, unfit
 from kfuzz.cases.case import Origin, Record
 from kfuzz.cases.plans.choose import seed_of
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.time_limits import time_limits
 from kfuzz.devices import Device, OutOfTimeError, Probe
 
 Stop = Literal["smallest", "out of runs", "out of time", "interrupted"]
@@ -94,7 +95,7 @@ class _Search:
             return False
         if self.tried >= self.most_runs:
             raise _Enough("out of runs")
-        if time.monotonic() > self.deadline:
+        if time.monotonic() >= self.deadline:
             raise _Enough("out of time")
         self.tried += 1
         defect = find_defect(candidate, self.smallest, self.device)
@@ -139,7 +140,8 @@ def minimize(
 ) -> Minimized:
     """Make a failing trial smaller with all passes, as long as its bucket stays the same and the defect is wanted."""
     began = time.monotonic()
-    search = _Search(device, failure, most_runs, began + max_time, progress, is_wanted)
+    end = min(began + max_time, time_limits().until)
+    search = _Search(device, failure, most_runs, end, progress, is_wanted)
     stop: Stop = "smallest"
     failing = tried_again = 0
     try:
