@@ -2,6 +2,7 @@
 
 Each device has a lane with its own order: a slow lane does not delay the others. Knows blocks, processes and errands;
 never how a trial is run, nor what a campaign makes of it.
+Long, since one order of trials holds for one process, several and other machines.
 """
 
 import time

@@ -5,6 +5,7 @@
 A wrong answer has no line. If its case, run again with each access checked, shows an error that has one, that error is
 its cause. Explanations end with the time of the campaign, and never change the exit code, except where failures at
 other shapes than a function's own do not count. Knows campaigns, trials and minimizing.
+Long, since experiments, small cases and files of one bug follow one another.
 """
 
 import time

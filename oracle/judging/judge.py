@@ -1,4 +1,7 @@
-"""The verdict: compares an answer with its enclosure, and certifies every accusation by balls before it is made."""
+"""The verdict: compares an answer with its enclosure, and certifies every accusation by balls before it is made.
+
+Long, since comparing, certifying and describing share an enclosure.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

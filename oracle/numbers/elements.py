@@ -2,6 +2,7 @@
 
 Every other module looks facts up here. To add a type, add its row to `ELEMENTS`. kfuzz computes with numbers of all
 formats in float64, which holds every number of the narrower formats exactly.
+Long, since it has a row for each type, and how each is stored.
 """
 
 from collections.abc import Callable

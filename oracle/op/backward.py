@@ -4,6 +4,7 @@
 its outputs are the gradients of its float inputs, `d_x`. All sums have names: `d x` for what was one element for
 several, `k da` and `k db` for a product whose sum is `k`. A formula's steps are those of the system that it runs over,
 so a gradient is judged by the same rules as any formula. Knows words; it knows no number system.
+Long, since it has the gradient of every word.
 """
 
 import math

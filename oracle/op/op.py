@@ -1,6 +1,7 @@
 """An op: its arrays, its formula over any number system, and the sets of right answers that are not intervals.
 
 `read_op` makes an op from a Python file, in `oracle/ops/` or of a user. Knows the exact system; knows no bounds.
+Long, since an op answers all questions about its arrays and sizes.
 """
 
 import inspect

@@ -3,6 +3,7 @@
 The brackets hold the dimensions of a kernel's array in their order. Names that the op does not have make up, together,
 the one dimension of the op that is not there, or its first one. `.T` exchanges the last two. An optional input that is
 not listed is left out, and a dimension that no array has is 1. Knows names and dimensions; never what an op computes.
+Long, since a spelling is read, checked and carried out here alone.
 """
 
 import ast

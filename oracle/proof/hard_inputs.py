@@ -1,6 +1,7 @@
 """Inputs to test the enclosures of formulas: rows for which each rule was made, by the kind of op.
 
 A new op gets normal numbers of several scales; an op that is named here also gets inputs that are hard for it.
+Long, since it has the rows of each kind of op.
 """
 
 from collections.abc import Callable

@@ -4,6 +4,7 @@ A set is an interval [lo, hi] of the extended reals, with or without NaN; an emp
 covers its operands' sets, with and without rounding (a compiler may contract, a kernel may compute more precisely),
 and errs outward. This file has rounding, sums of two and formats (rules R1, R3, R5, R6, R9 and R16 of
 docs/formulas.md); each other rule has a file in `rules/`.
+Long, since it has every word of formulas.
 """
 
 import math

@@ -3,6 +3,7 @@
 A number is its exact value, the radius of a tube that holds what any right kernel has there, and what each probe of
 the roundings before it makes of it, to first order. A step adds a perturbation of its own: its rounding anywhere in
 the tubes of its operands, and what its slope leaves out. A word that this system does not have gives no bound.
+Long, since it has every word for elements.
 """
 
 from collections.abc import Mapping, Sequence

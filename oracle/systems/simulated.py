@@ -3,6 +3,7 @@
 It validates enclosures in any format and order, with flushed denormals, fused additions, narrow operands and
 tensor-core sums. It shares the formula with the enclosure; kernels that do not are in
 `tests/oracle/selfcheck/independent.py`. Knows no bound.
+Long, since it has every word of formulas.
 """
 
 from collections.abc import Mapping, Sequence

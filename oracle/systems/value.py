@@ -1,6 +1,7 @@
 """A value of any number system, with the operators of formulas, and the words that a formula may ask of a system.
 
 Knows no arithmetic: every operator asks the value's own system.
+Long, since it has the operators and every word of formulas.
 """
 
 from collections.abc import Callable, Iterator, Sequence

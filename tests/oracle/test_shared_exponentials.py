@@ -135,6 +135,6 @@ def test_an_algorithm_that_folds_is_not_broken_as_long_as_it_keeps_a_digit(name:
 
 def test_the_logarithm_of_a_sum_without_one_term() -> None:
     x = np.array([[0.0, 1.0, 700.0, -np.inf]])
-    want = [[np.log(np.exp(1.0) + np.exp(700.0)), 700.0, np.log(1 + np.exp(1.0)), 700.0]]
-    assert np.allclose(log_sum_of_others(x, -1), want, rtol=1e-14)
+    want = [[700.0, 700.0, np.logaddexp(0.0, 1.0), 700.0]]  # e and 1 are less than the last bit of e^700
+    assert np.array_equal(log_sum_of_others(x, -1), want)
     assert np.array_equal(log_sum_of_others(x.T, -2), log_sum_of_others(x, -1).T)

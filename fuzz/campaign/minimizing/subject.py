@@ -1,6 +1,7 @@
 """A failing trial in a form that passes can make smaller: its arrays, its launch, and a measure of its simplicity.
 
 Knows cases, recipes and claims; never whether a smaller one still fails.
+Long, since each cut of a dimension goes through arrays, integers and launch together.
 """
 
 from collections.abc import Generator, Iterable, Mapping, Sequence

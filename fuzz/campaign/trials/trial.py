@@ -1,6 +1,7 @@
 """A trial: one case through one kernel on one device, judged. The one place where oracle and devices meet.
 
 Knows kernels, cases, the device protocol and the verdict; it does not know how a case was found or a defect is used.
+Long, since everything that oracle and devices say of a case is put together here.
 """
 
 import time

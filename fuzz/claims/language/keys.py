@@ -2,6 +2,7 @@
 
 A field of a record is a key of its table; docs/kernel-file.md explains each. `parse_claim` reads the whole front matter
 once, and refuses any other key and any other word. Knows one value at a time; never whether values go together.
+Long, since it has every key.
 """
 
 from collections.abc import Callable, Collection, Mapping

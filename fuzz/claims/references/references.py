@@ -3,6 +3,7 @@
 The trace becomes the text of an op like any other, cached under a hash of its content. kfuzz uses it only if it gives
 the same results as the reference at several sizes. `resolve` is the only step of reading a claim that starts a process,
 uses the cache or judges. Knows files and processes; torch is not imported.
+Long, since tracing, caching and checking a formula share its file.
 """
 
 import base64

@@ -2,6 +2,7 @@
 
 Knows ctypes and memory. experiments.py decides which runs there are and what they mean.
 Long, because the calls of the runtime and the memory that they use live and end together.
+Long, since all ways to run a job share one place in memory for its arrays.
 """
 
 import ctypes

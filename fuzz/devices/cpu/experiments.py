@@ -2,6 +2,7 @@
 
 Knows schedules, poisons and what a difference between runs means. The caller passes in how a kernel runs.
 Long, because each experiment is a function, and all of them work on the runs of one trial.
+Long, since each experiment decides whether the next is needed.
 """
 
 import itertools

@@ -1,6 +1,7 @@
 """Edits the few words of CUDA C++ that headers cannot define, and refuses what the cpu device cannot run.
 
 Knows only source text. Every edit keeps the lines where they are, so that messages name lines of the `.cu` file.
+Long, since it has an edit for each word.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Writes the message of a finding: fills in the words in braces of the messages in runtime/sights.def."""
+"""Writes the message of a finding: fills in the words in braces of the messages in runtime/sights.def.
+
+Long, since it fills in every word of the messages.
+"""
 
 from collections.abc import Iterator, Mapping
 from signal import Signals

@@ -2,6 +2,7 @@
 
 Knows contexts, modules, launches and the driver's errors; devices/memory/repeats.py knows what the runs mean.
 Long because no other file may import pycuda: it starts a context.
+Long, since no other file imports pycuda.
 """
 
 import contextlib

@@ -4,6 +4,7 @@ Each array is mapped separately, with unmapped addresses on both sides as far as
 that overflows causes a fault. The host fetches one row of each kind from the answers, and every row that differs from
 all of these in some bit, up to the job's limit. Knows memory and rows; the launcher is passed in, so it knows no CUDA.
 Long because it fills, runs and examines the same arrays.
+Long, since filling, running and examining share the array.
 """
 
 import contextlib

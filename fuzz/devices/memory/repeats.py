@@ -2,6 +2,7 @@
 
 Knows memory images, poisons and bits. The launcher is passed in, so it knows no CUDA.
 Long because every experiment is read beside the runs that it compares.
+Long, since each run's reason follows from the differences between those before it.
 """
 
 import random

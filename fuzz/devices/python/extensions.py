@@ -2,6 +2,7 @@
 
 The device's findings in the job become the callable's, and the callable continues with the function's results.
 Knows texts, arrays and jobs; it knows no library.
+Long, since building, loading and calling share the table of functions.
 """
 
 import re

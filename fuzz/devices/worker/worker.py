@@ -5,6 +5,7 @@ Knows processes, pipes and time; what a job is and what runs it (a Backend) it t
 The caller's side is `Worker`: one process at a time, replaced when it ends, is killed or declares itself spent.
 The process's side is `python -m kfuzz.devices.worker.worker MODULE`, where MODULE has a function `backend()`. Long,
 since both sides of the pipe are here; what goes through it is in `pipes.py`.
+Long, since starting, watching and ending a process share its state.
 """
 
 import atexit

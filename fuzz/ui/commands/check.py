@@ -1,4 +1,7 @@
-"""`kfuzz check`: a whole CUDA program under the checker. kfuzz.devices.cpu.programs builds and runs it."""
+"""`kfuzz check`: a whole CUDA program under the checker. kfuzz.devices.cpu.programs builds and runs it.
+
+Long, since it has the options and the progress of a program's runs.
+"""
 
 import re
 import secrets

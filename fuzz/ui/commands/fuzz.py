@@ -1,7 +1,7 @@
 """`kfuzz fuzz`: a campaign from the shell.
 
 Knows options, streams and exit codes. The search itself is in kfuzz.campaign, and its texts are in kfuzz.ui.reports.
-Long, since each option of the command stands here once, with its help.
+Long, since it has each option of the command with its help.
 """
 
 import os

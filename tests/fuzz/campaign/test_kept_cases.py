@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,9 +48,9 @@ def scan(tmp_path: Path) -> Kernel:
     return write_scan(tmp_path)
 
 
-def hunt(scan: Kernel, folder: Path, device: type[Races] = Races, **options: object) -> Result:
+def hunt(scan: Kernel, folder: Path, device: type[Races] = Races, **options: Any) -> Result:  # noqa: ANN401  each field of Options has a type of its own
     lanes = [Lane("given", device)]
-    return search([scan], lanes, replace(Options(seed=1, max_cases=60, corpus=folder / "corpus"), **options))  # type: ignore[arg-type]  # fields of Options
+    return search([scan], lanes, replace(Options(seed=1, max_cases=60, corpus=folder / "corpus"), **options))
 
 
 def test_one_bug_keeps_one_case_and_its_consequences_belong_to_it(scan: Kernel, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 torch runs the reference, at one set of sizes and integers. A tensor reads the shadow of its storage at its own places,
 so a view needs no rule; a write makes another shadow. Knows torch and the table of rules; it does not know how a
 formula is judged.
+Long, since it follows every kind of value that a reference may hold.
 """
 
 import re

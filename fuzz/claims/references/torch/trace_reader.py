@@ -1,4 +1,7 @@
-"""Reads a trace of torch, node by node, and writes it as the text of a formula over a number system."""
+"""Reads a trace of torch, node by node, and writes it as the text of a formula over a number system.
+
+Long, since it reads every kind of node.
+"""
 
 import ast
 import json

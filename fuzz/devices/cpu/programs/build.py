@@ -2,6 +2,7 @@
 
 An object is an ordinary one of g++, which ar and ld accept, with notes in an additional section. Knows files and flags;
 it does not know what a run of a program shows.
+Long, since compiling, linking and the cache share the names of objects.
 """
 
 import contextlib

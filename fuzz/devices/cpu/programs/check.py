@@ -1,6 +1,7 @@
 """Checks a program: runs it several times, each in a process of its own, and reports what the runs prove.
 
 Knows processes, manners and what a program prints; child.py knows how a run works inside.
+Long, since a run and what it proves share the record of a program.
 """
 
 import contextlib
