@@ -3,6 +3,7 @@
 import functools
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -58,7 +59,8 @@ def end_compilers() -> None:
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
-    """End a process with all that it has started."""
+    """End a process with all that it has started. It is stopped first, or it may start another one meanwhile."""
+    process.send_signal(signal.SIGSTOP)
     started = processes.descendants(process.pid)
     process.kill()
     processes.end(started)

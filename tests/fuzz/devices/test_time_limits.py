@@ -13,7 +13,7 @@ import pytest
 from small_callables import RIGHT, trial_of
 
 from kfuzz.common.time_limits import TimeLimits, limited, time_limits
-from kfuzz.devices import ClaimError, DeviceError, OutOfTimeError
+from kfuzz.devices import ClaimError, DeviceError, OutOfTimeError, processes
 from kfuzz.devices.cpu.ahead import build_ahead
 from kfuzz.devices.host_compiler import VERSION_SECONDS, end_compilers, identity, run_compiler
 from kfuzz.devices.processes import descendants, is_held_up, parents, processor_seconds
@@ -84,6 +84,27 @@ def test_what_is_built_ahead_ends_at_once_with_a_compiler_that_sleeps(
     with build_ahead():
         pass
     assert time.monotonic() - began < VERSION_SECONDS
+
+
+def test_a_compiler_starts_nothing_while_it_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it started between the listing of its processes and its end held its output open for 10 s."""
+    (tmp_path / "cxx").write_text("#!/bin/sh\nsleep 0.2\nsleep 1000\n")
+    (tmp_path / "cxx").chmod(0o755)
+    list_now = processes.descendants
+
+    def list_slowly(pid: int) -> list[int]:
+        listed = list_now(pid)
+        time.sleep(0.5)
+        return listed
+
+    monkeypatch.setattr(processes, "descendants", list_slowly)
+    waiting = threading.Thread(target=run_compiler, args=([str(tmp_path / "cxx")], None, "one.cu"), daemon=True)
+    waiting.start()
+    last = time.monotonic() + VERSION_SECONDS
+    while waiting.is_alive() and time.monotonic() < last:
+        end_compilers()
+        waiting.join(0.05)
+    assert not waiting.is_alive()
 
 
 def test_a_compiler_that_does_not_say_its_name_is_one_line(tmp_path: Path) -> None:
