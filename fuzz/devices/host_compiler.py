@@ -5,7 +5,8 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from kfuzz.common.errors import ClaimError, DeviceError, OutOfTimeError
@@ -50,6 +51,15 @@ def run_compiler(
         finally:
             _running.discard(process)
     return subprocess.CompletedProcess([*command], process.returncode, said, complaint[:MOST_WORDS])
+
+
+@contextmanager
+def compiling_for(path: Path) -> Iterator[None]:
+    """What goes wrong with a file of kfuzz, which is compiled for this one, is reported with its name."""
+    try:
+        yield
+    except ClaimError as error:
+        raise type(error)(f"{path}: {error}") from None
 
 
 def end_compilers() -> None:

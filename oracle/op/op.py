@@ -239,7 +239,7 @@ class Op:
         """The error for a mistake in the formula's file, with its line."""
         if isinstance(error, OracleError):
             return error
-        file = self.formula.__code__.co_filename
+        file = inspect.unwrap(self.formula).__code__.co_filename
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
         place = f"{Path(file).name}:{lines[-1]}" if lines else self.name
         if isinstance(error, AttributeError) and error.obj is N:

@@ -33,7 +33,7 @@ from kfuzz.devices.cpu.toolchain import (
     words_after_front,
 )
 from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, build_unit, build_whole_unit, restore_file_names
-from kfuzz.devices.host_compiler import environment, find_compiler, identity, run_compiler
+from kfuzz.devices.host_compiler import compiling_for, environment, find_compiler, identity, run_compiler
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 from kfuzz.devices.torch_headers import suggest_header
 
@@ -145,8 +145,9 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
     """Compile and link. Keep the library first and then its notes, since a library without notes does not count."""
     announce(Phase(Stage.COMPILING, job.path.name))
     before, with_host = _front(job, unit), bool(_front(job, unit))
-    copies = build_objects(compiler, flavour, before)
-    header = precompile_front(compiler, flavour, chosen, before)
+    with compiling_for(job.path):
+        copies = build_objects(compiler, flavour, before)
+        header = precompile_front(compiler, flavour, chosen, before)
     words = option_words(compiler, flavour, flags_before_front(chosen), with_host)
     with cache.scratch() as folder:
         made, depends = folder / "made.so", folder / "made.d"

@@ -7,7 +7,6 @@ import contextlib
 import ctypes
 import os
 import re
-import subprocess
 from _ctypes import dlclose
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from kfuzz.common.text.remembering import has_lasting_variables
 from kfuzz.devices import Call, ClaimError, Entry, Finding, Job, Refusal, cache, is_host
 from kfuzz.devices.gpu import machine_code, nvidia
 from kfuzz.devices.gpu.far import Field
+from kfuzz.devices.host_compiler import run_compiler
 from kfuzz.devices.memory.repeats import Returned
 from kfuzz.devices.tensors import make_tensor
 from kfuzz.oracle.numbers.elements import BY_TORCH_NUMBER
@@ -102,7 +102,7 @@ def _link(job: Job, architecture: str, folder: Path, shim: str) -> bytes:
         objects = list(pool.map(lambda one: build_part(one, architecture, folder, shim), list_parts(with_torch)))
     includes = [f"-I{job.path.parent}", f"-I{SHIM / 'include'}", "-include", str(HERE / "front.h"), *job.flags]
     command = ["-shared", "-Xlinker", "-Bsymbolic", *includes, "-o", str(library), str(text), *map(str, objects)]
-    words = _run_nvcc(command, architecture, folder)
+    words = _run_nvcc(command, architecture, folder, job.path)
     if not library.exists():
         raise ClaimError(machine_code.compiler_words(job.path, job.entries, words))
     return library.read_bytes()
@@ -122,7 +122,7 @@ def build_part(source: Path, architecture: str, folder: Path, shim: str) -> Path
     if content is None:
         language = ["-x", "cu"] if source.name != "endings.cpp" else []
         includes = [f"-I{SHIM}", f"-I{SHIM / 'include'}"]
-        words = _run_nvcc(["-c", *language, *includes, "-o", str(made), str(source)], architecture, folder)
+        words = _run_nvcc(["-c", *language, *includes, "-o", str(made), str(source)], architecture, folder, source.name)
         if not made.exists():
             raise ClaimError(f"{source.name} of kfuzz does not compile: {words.strip()[:300]}")
         cache.save(name, content := made.read_bytes())
@@ -130,10 +130,10 @@ def build_part(source: Path, architecture: str, folder: Path, shim: str) -> Path
     return made
 
 
-def _run_nvcc(words: list[str], architecture: str, folder: Path) -> str:
+def _run_nvcc(words: list[str], architecture: str, folder: Path, what: Path | str) -> str:
     command = [nvidia.find_nvcc(), *nvidia.code_for(architecture), *COMMON, *words]
     environment = {**os.environ, "TMPDIR": str(folder)}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    done = run_compiler(command, environment, what)
     return done.stdout + done.stderr
 
 

@@ -6,13 +6,13 @@ Knows nvcc and the ELF file that it writes; it needs neither a GPU nor a driver 
 import os
 import re
 import struct
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kfuzz.devices import Call, ClaimError, Entry, cache
 from kfuzz.devices.gpu import deduced, nvidia
+from kfuzz.devices.host_compiler import run_compiler
 from kfuzz.devices.torch_headers import suggest_header
 
 PACK_ARGUMENTS = Path(__file__).with_name("pack_arguments.cu")
@@ -124,7 +124,7 @@ def _build(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry
 
         def make(made: Path, out_of: Path) -> None:
             words = [*command, f"-{made.suffix[1:]}", "-o", str(made), str(out_of)]
-            done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+            done = run_compiler(words, environment, path)
             if done.returncode or not made.exists():
                 raise ClaimError(compiler_words(path, entries, done.stdout + done.stderr))
 

@@ -49,6 +49,7 @@ from kfuzz.devices import (
     processes,
     wrap_unexpected,
 )
+from kfuzz.devices.host_compiler import compiling_for
 from kfuzz.devices.worker.activity import Activity
 from kfuzz.devices.worker.pipes import PIPE_BYTES, Incoming, pack_message, read_message, write
 from kfuzz.devices.worker.printed import PrintedText
@@ -324,7 +325,8 @@ class Worker:
         """Run a job to its outcome; it is the first one without an outcome."""
         try:
             while one.outcome is None:
-                process = self._start()
+                with compiling_for(one.job.path):
+                    process = self._start()
                 self._send()
                 one.outcome = self._await(process, one)
         except (ClaimError, DeviceError) as error:
@@ -346,6 +348,8 @@ class Worker:
             self._end_process()
             if isinstance(reply, tuple) and reply[0] == "unexpected":
                 raise reply[1]
+            if isinstance(reply, tuple) and reply[0] in REFUSED:
+                raise REFUSED[reply[0]](reply[1])
             printed = process.popen.printed.words() if process.popen.printed else ""
             failed = f"{_describe_failed_start(self._module)}{printed}"
             raise DeviceError(reply[1] if isinstance(reply, tuple) and reply[0] == "device" else failed)
@@ -686,14 +690,17 @@ def _run_job(backend: Backend, job: Job, probe: Probe, begin: Callable[[str], No
     """Run a job and return the reply."""
     try:
         return "done", backend.run(job, probe, begin), backend.is_spent
-    except ClaimError as error:
-        return next(word for word, of in REFUSED.items() if isinstance(error, of)), str(error)
-    except DeviceError as error:
-        return "device", str(error)
     except KeyboardInterrupt:  # the kernel's own: Ctrl-C does not reach this session
         os._exit(INTERRUPTED)
-    except Exception as error:  # a bug of kfuzz must not look like a bug of the kernel
-        return "unexpected", wrap_unexpected(error)
+    except Exception as error:
+        return _describe_error(error)
+
+
+def _describe_error(error: Exception) -> _Reply:
+    """The reply for an error: a bug of kfuzz must not look like a bug of the kernel."""
+    if isinstance(error, ClaimError):
+        return next(word for word, of in REFUSED.items() if isinstance(error, of)), str(error)
+    return ("device", str(error)) if isinstance(error, DeviceError) else ("unexpected", wrap_unexpected(error))
 
 
 def _end_with_caller(pipe: int) -> None:
@@ -719,8 +726,7 @@ def main(module: str) -> None:
     try:
         backend: Backend = importlib.import_module(module).backend()
     except Exception as error:  # report it whatever it was: the caller is waiting
-        known = isinstance(error, DeviceError)
-        replies.send(("device", str(error)) if known else ("unexpected", wrap_unexpected(error)))
+        replies.send(_describe_error(error))
         return
     atexit.register(backend.close)
     replies.send(("begun", ""))

@@ -18,6 +18,7 @@ from kfuzz.campaign.trials.defect import Defect
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.campaign.trials.vast import choose_vast_part, inputs_of_rows
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.time_limits import time_limits
 from kfuzz.devices import ClaimError, Device, Job, Outcome, Probe, Run
 from kfuzz.kinds import kinds_with
 from kfuzz.measure.mutants.mutate import Mutant, as_kernel, mutants
@@ -220,6 +221,6 @@ def _trials(kernel: Kernel, original: Kernel, device: AnswerRecorder, options: S
     """The trials of a kernel, planned from its original, since a plan also uses numbers in the text."""
     for index in range(options.max_cases):
         attempt = attempt_of(original, options.seed, index)
-        probe = probe_of(original, options.seed, index, RUNS, TIMEOUT)
+        probe = probe_of(original, options.seed, index, RUNS, time_limits().call or TIMEOUT)
         device.forget()
         yield run_trial(kernel, attempt.case, attempt.tune, device, probe)

@@ -10,6 +10,7 @@ from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.cases.plans.plan import input_shapes
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.time_limits import time_limits
 from kfuzz.devices import ClaimError, Device, OutOfMemory
 from kfuzz.devices.vendor import GpuSession
 from kfuzz.devices.vendors import vendor
@@ -74,7 +75,8 @@ def find_failure(kernel: Kernel, device: Device) -> str:
     """The message of the first broken trial; empty if all trials pass."""
     for index in range(TRIALS):
         attempt = attempt_of(kernel, 0, index)
-        trial = run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, 0, index, RUNS, TIMEOUT))
+        probe = probe_of(kernel, 0, index, RUNS, time_limits().call or TIMEOUT)
+        trial = run_trial(kernel, attempt.case, attempt.tune, device, probe)
         for defect in trial.errors:
             return f"it is broken: {defect.bucket}: {defect.message}"
     return ""

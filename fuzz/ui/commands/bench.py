@@ -19,7 +19,7 @@ from kfuzz.measure.speed.own_process import run_apart
 from kfuzz.measure.speed.rivals import ALSO, RIVALS, check_installed
 from kfuzz.measure.speed.sizes import sizes_of
 from kfuzz.ui.commands.completing import TARGET
-from kfuzz.ui.commands.options import console, kernels_named, parse_shape, print_faults
+from kfuzz.ui.commands.options import console, kernels_named, parse_shape, print_faults, time_limit_options
 from kfuzz.ui.reports import timing
 from kfuzz.ui.reports.report import STDOUT, write
 
@@ -48,6 +48,7 @@ def parse_sizes(
 @click.option("--against", callback=parse_rivals, default="", metavar="RIVALS",
               help=f"Time these in the same run, separated by commas: {', '.join(RIVALS)}. "
               "Default: none.")  # fmt: skip
+@time_limit_options
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
               help="Write all recorded times to this file. - is standard output.")  # fmt: skip
 @click.option("--compare", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",

@@ -34,7 +34,7 @@ from kfuzz.ui.commands.completing import FILE_NAME
 from kfuzz.ui.commands.documents import ReportFiles, format_options
 from kfuzz.ui.commands.inputs import GENERATED, FileReader, files_of, generate_files, with_input
 from kfuzz.ui.commands.nvcc import LINES_OF_NVCC
-from kfuzz.ui.commands.options import Screen, console, fail_on_option, parse_duration
+from kfuzz.ui.commands.options import Screen, compile_time_option, console, fail_on_option, parse_duration
 from kfuzz.ui.reports.phases import show_phases
 from kfuzz.ui.reports.program import ProgramReport, blocks, document, last_lines, sampling_notes, verdict
 from kfuzz.ui.reports.silenced import silence_texts
@@ -70,6 +70,7 @@ class WithArguments(click.Command):
 )
 @click.option("--timeout", type=parse_duration, default="60s", show_default=True, metavar="TIME",
               help="Longest processor time of one run.")  # fmt: skip
+@compile_time_option
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the orders. Default: random, and printed.")
 @click.option("--warp-synchronous", is_flag=True,
               help="The program is for GPUs before Volta: the lanes of a warp run in step, without "

@@ -1,20 +1,28 @@
 """`kfuzz op`: lists and describes ops, and tests whether one that you wrote as a formula may judge kernels."""
 
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import click
 
 from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import FOUND
+from kfuzz.common.time_limits import time_limits
 from kfuzz.devices import ClaimError
+from kfuzz.devices.python.device import CALL
 from kfuzz.oracle.judging.find_op import find, hint, is_op, load, op_names
 from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.op.op import Op
 from kfuzz.oracle.op.spelling import is_expression, name_in
 from kfuzz.oracle.proof.admission import admit
 from kfuzz.ui.commands.completing import OP
+from kfuzz.ui.commands.options import time_limit_options
 from kfuzz.ui.reports.ops_page import section
 
 TEMPLATE = '''"""scaled_sigmoid: y = scale x / (1 + exp(-x)), element by element: replace this by your own op."""
@@ -35,6 +43,7 @@ def formula(N, x, scale):
 @click.command()
 @click.argument("name", required=False, type=OP, metavar="[OP|FILE.py]")
 @click.option("--template", is_flag=True, help="Print an op to start from, instead of testing one.")
+@time_limit_options
 @click.pass_context
 def op(ctx: click.Context, name: str | None, template: bool) -> None:
     """Show what an op computes, or test whether one that you wrote may judge kernels.
@@ -104,7 +113,45 @@ def _print_op(shown: Op) -> None:
 def _print_checks(file: Path) -> list[bool]:
     """Run the checks and print each result."""
     results = []
-    for check in admit(load(file)):
+    most = time_limits().compile
+    with _ended_after(most, f"{file}: not imported within {most:g} s (limit of one import: --compile-time)"):
+        loaded = load(file)
+    for check in admit(replace(loaded, formula=_limited(loaded.formula, file))):
         click.echo(str(check))
         results.append(check.holds)
     return results
+
+
+class _Overdue(BaseException):
+    """A file takes too long; it is no Exception, which the file may catch."""
+
+
+@contextmanager
+def _ended_after(seconds: float, why: str) -> Iterator[None]:
+    """Raise a ClaimError with this reason once the block has taken so many seconds."""
+
+    def interrupt(_: int, __: FrameType | None) -> None:
+        raise _Overdue
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    except _Overdue:
+        raise ClaimError(why) from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _limited(formula: Callable[..., Any], file: Path) -> Callable[..., Any]:
+    """The formula, each call of which has a limit."""
+    most = time_limits().call or CALL
+    why = f"{file}: the formula did not return within {most:g} s (limit of one call: --call-time)"
+
+    @wraps(formula)
+    def call(*given: object, **named: object) -> object:
+        with _ended_after(most, why):
+            return formula(*given, **named)
+
+    return call

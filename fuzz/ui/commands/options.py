@@ -89,10 +89,18 @@ def _limit_calls(ctx: click.Context, option: click.Parameter, seconds: float | N
         ctx.with_resource(limited(replace(time_limits(), call=seconds)))
 
 
+compile_time_option = click.option(
+    "--compile-time",
+    type=parse_duration,
+    metavar="TIME",
+    default=f"{COMPILE_SECONDS:.0f}s",
+    show_default=True,
+    expose_value=False,
+    callback=_limit_compiling,
+    help="Longest time for compiling or importing one file, or tracing a reference.",
+)
 TIME_LIMITS = (
-    click.option("--compile-time", type=parse_duration, metavar="TIME", default=f"{COMPILE_SECONDS:.0f}s",
-                 show_default=True, expose_value=False, callback=_limit_compiling,
-                 help="Longest time for compiling or importing one file, or tracing a reference."),
+    compile_time_option,
     click.option("--call-time", type=parse_duration, metavar="TIME", expose_value=False, callback=_limit_calls,
                  help="Longest time for one call; a longer one hangs. Default: 3s of processor time for CUDA, 40s for "
                  "Python, 60s for Python that compiles."),

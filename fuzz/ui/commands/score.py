@@ -14,7 +14,7 @@ from kfuzz.measure.mutants.survivors import read_reasons
 from kfuzz.measure.mutants.trials import ScoreOptions
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.completing import TARGET
-from kfuzz.ui.commands.options import kernels_named, print_faults, show_progress
+from kfuzz.ui.commands.options import kernels_named, print_faults, show_progress, time_limit_options
 from kfuzz.ui.reports.report import STDOUT, write
 
 
@@ -33,6 +33,7 @@ def progress_text(progress: HowFar) -> str:
 @click.option("--per-operator", type=click.IntRange(0), default=1, show_default=True,
               help="Number of bugs of each sort to plant into a kernel; 0 plants all.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bugs and the cases.")
+@time_limit_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
               help="Keep results in this folder. Give the same folder again to continue. "
               "Default: no results are kept.")  # fmt: skip

@@ -34,7 +34,7 @@ from kfuzz.devices.cpu.options import HOST_LIBRARIES, LINK, Flags, Flavour
 from kfuzz.devices.cpu.programs.command_line import Command, NvccSource
 from kfuzz.devices.cpu.translate import ON_A_GPU, Translation, translate
 from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, header_name
-from kfuzz.devices.host_compiler import environment, find_compiler, identity, run_compiler
+from kfuzz.devices.host_compiler import compiling_for, environment, find_compiler, identity, run_compiler
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 
 FRONT = 1
@@ -165,7 +165,8 @@ def _number_files(paths: Sequence[str]) -> list[int]:
 
 
 def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flavour, name: str) -> bytes:
-    header = toolchain.precompile_front(compiler, flavour, chosen, FRONT)
+    with compiling_for(path):
+        header = toolchain.precompile_front(compiler, flavour, chosen, FRONT)
     with cache.scratch() as folder:
         made, depends = folder / "made.o", folder / "made.d"
         empty = empty_files(folder, unit.missing)

@@ -65,8 +65,9 @@ def test_a_mistake_in_kfuzz_toml_names_it(tmp_path: Path) -> None:
 def test_limits_of_time_hold_for_each_command_that_runs_a_kernel(tmp_path: Path) -> None:
     (tmp_path / "kfuzz.toml").write_text('call-time = "2m"\ncompile-time = 30\n')
     given = defaults(tmp_path)
-    for name in ("fuzz", "claim", "replay", "minimize", "cmin", "upstream"):
+    for name in ("bench", "claim", "cmin", "fuzz", "minimize", "op", "replay", "score", "upstream"):
         assert given[name] == {"call_time": "2m", "compile_time": 30}
+    assert given["check"] == {"compile_time": 30}
 
     @click.command()
     @time_limit_options
