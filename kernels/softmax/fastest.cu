@@ -13,7 +13,7 @@
 // launch = [
 //   { when = "cols <= 256", entry = "softmax_lanes_a_row<float, 16, {2 if cols <= 128 else 4}>", grid = "ceil_div(rows, 4)", block = 64 },
 //   { when = "256 < cols <= 32768", entry = "softmax_block_in_registers<float, {threads}, {vectors}, Loads({loads})>", grid = "rows", block = "threads" },
-//   { when = "by_cluster", entry = "softmax_packed_in_registers<float, {wide}, 8, {blocks}>", grid = "blocks * rows", cluster = "blocks", block = "wide" },
+//   { when = "by_cluster", entry = "softmax_packed_in_registers<float, 256, {held}, {blocks}>", grid = "blocks * rows", cluster = "blocks", block = 256 },
 //   { when = "by_card", entry = "softmax_row_on_card<512, 20>", grid = 132, cooperative = true, block = 512, shared = "2 * 12 * 16 * 512" },
 //   { when = "is_long", entry = "softmax_parts<float, 512>", grid = "rows * parts", block = 512 },
 //   { when = "is_long", entry = "softmax_write<float, 512>", grid = "rows * parts", block = 512 },
@@ -30,12 +30,12 @@
 // threads    = "near if cols <= 10240 else 1024 if 16384 < cols <= 32768 else 512"
 // vectors    = "2 if cols <= 1024 or is_middle else 4 if cols <= 2048 else 10 if 8192 < cols <= 10240 else 8"
 // loads      = "2 if cols <= 4096 and not is_large else 1 if 8192 < cols <= 10240 and not is_huge else 0"  # row.cuh names them
-// wide       = "256 if cols <= 131072 else 512"  # threads of a block of a cluster
+// held       = "8 if cols <= 131072 else 16"  # vectors of a thread of a cluster: of 16 three blocks of 256 run at once
 // blocks     = "8 if cols <= 65536 else 16"
 // parts      = "132 if by_card else min(ceil_div(1056, rows), ceil_div(cols, 8192)) if is_long else 0"
 // share      = "ceil_div(ceil_div(cols / 4, blocks if by_cluster else max(parts, 1)), 8) * 8"  # vectors of a part
 // joining    = "ceil_log2(parts) if by_card else ceil_div(parts, 32) - 1 + ceil_log2(min(parts, 32)) if is_long else 0"
-// of_block   = "ceil_div(cols / 4, wide * blocks) + 2 + ceil_log2(wide * blocks)"
+// of_block   = "ceil_div(cols / 4, 256 * blocks) + 2 + ceil_log2(256 * blocks)"
 // of_row     = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(6, cols / 4))))"
 //
 // [arrays]

@@ -10,11 +10,11 @@
 // axes   = { rows = "1..1073741824", cols = "1..1073741824" }
 // align  = 4
 // launch = [
-//   { when = "cols <= 128", entry = "softmax_lanes_a_row<element, 16, 1, 128>", grid = "ceil_div(rows, 8)", block = 128 },
+//   { when = "cols <= 128", entry = "softmax_lanes_two_rows<element, 16, 1, 128>", grid = "ceil_div(rows, 16)", block = 128 },
 //   { when = "128 < cols <= 256", entry = "softmax_lanes_a_row<element, 16, 2>", grid = "ceil_div(rows, 4)", block = 64 },
 //   { when = "256 < cols <= 10240", entry = "softmax_block_in_registers<element, {threads}, {vectors}, Loads({loads})>", grid = "rows", block = "threads" },
 //   { when = "10240 < cols <= 32768", entry = "softmax_packed_in_registers<element, {threads}, {vectors}>", grid = "rows", block = "threads" },
-//   { when = "by_cluster", entry = "softmax_packed_in_registers<element, {wide}, 8, {blocks}>", grid = "blocks * rows", cluster = "blocks", block = "wide" },
+//   { when = "by_cluster", entry = "softmax_packed_in_registers<element, {wide}, {held}, {blocks}>", grid = "blocks * rows", cluster = "blocks", block = "wide" },
 //   { when = "is_long", entry = "softmax_parts<element, 512>", grid = "rows * parts", block = 512 },
 //   { when = "is_long", entry = "softmax_write<element, 512>", grid = "rows * parts", block = 512 },
 // ]
@@ -26,7 +26,8 @@
 // near       = "16 if cols <= 256 else 64 if cols <= 1024 else 128"
 // threads    = "near if cols <= 4096 else 256 if cols <= 16384 else 512"
 // vectors    = "2 if cols <= 2048 else 4 if cols <= 8192 else 5 if cols <= 10240 else ceil_div(cols, 8 * threads)"
-// wide       = "512 if cols <= 65536 or cols > 262144 else 256"  # threads of a block of a cluster
+// wide       = "512 if cols <= 65536 else 256"  # threads of a block of a cluster
+// held       = "8 if cols <= 262144 else 16"  # their vectors: of 16 three blocks of 256 run at once; of 8, two of 512
 // blocks     = "2 if cols <= 65536 else 8 if cols <= 131072 else 16"
 // loads      = "2 if cols <= 8192 and not is_large else 0"  # row.cuh names them
 // parts      = "min(ceil_div(1056, rows), ceil_div(cols, 16384)) if is_long else 0"

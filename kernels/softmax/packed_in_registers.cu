@@ -4,7 +4,8 @@
 // multiprocessor. Kept as they are they take half, so that several blocks run at once, and the next row is on its
 // way while this one is computed. Each use makes floats of them again, which costs one instruction an element; maxima take
 // half an instruction, since two elements are compared at once. Each warp sums relative to its own maximum, so that the
-// block meets once. Instructions limit it on an H200: __expf takes six, and one is enough if no answer can be a denormal float.
+// block meets once. Of more than eight vectors a thread 768 threads still run at once: a seventh more than 512 of 1024 x 262144
+// floats. Instructions limit it on an H200: __expf takes six, and one is enough if no answer can be a denormal float.
 //
 // /// kernel
 // op     = "softmax"
@@ -34,7 +35,7 @@
 #include "parts_joined.cuh"
 
 template <class E, int THREADS, int VECTORS, int CLUSTER = 1>
-__global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS))
+__global__ void __launch_bounds__(THREADS, VECTORS > 8 ? 768 / THREADS : resident_packed_blocks(THREADS, VECTORS))
 softmax_packed_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols) {
     // y and x are (rows, cols); a block a row, or a cluster
     constexpr int width = Vector<E>::width;
