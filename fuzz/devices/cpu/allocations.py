@@ -53,8 +53,9 @@ def find_allocation(text: str, line: int, place: int, count: int) -> Allocation 
     found = ways[place % len(ways)]
     name, rest = found["to"] or found["made"], found["rest"] or ""
     sized = set(_SIZE_OF.findall(rest))
+    # What stands before the name ends with its comma: so there is one way to match a long list of parameters, not 2^n.
     declared = re.findall(
-        rf"\b({_TYPE})\s*\*+\s*(?:const\s+)?(?:[\w\s*]+,\s*\*?\s*)*{re.escape(name)}\b", "\n".join(lines[:line])
+        rf"\b({_TYPE})\s*\*+\s*(?:const\s+)?(?:[\w\s*]+,)*[\s*]*{re.escape(name)}\b", "\n".join(lines[:line])
     )
     element = sized.pop() if len(sized) == 1 else declared[-1] if declared and not sized else ""
     return Allocation(name, (found["function"] or found["maker"]).replace(" ", ""), element)

@@ -19,6 +19,10 @@ from kfuzz.devices.cpu.allocations import Allocation, find_allocation
         ("cudaMalloc(&x, a * sizeof(int) + b * sizeof(float));", Allocation("x", "cudaMalloc")),
         ("auto y = torch::empty({n}, x.options());", Allocation("y", "torch::empty")),
         ("x = new float[n];", None),
+        (
+            f"void f(float *out, {', '.join(f'const float *a{k}' for k in range(40))});\ncudaMalloc(&x, n);",
+            Allocation("x", "cudaMalloc"),
+        ),
     ],
 )
 def test_an_allocation_is_named_as_its_line_writes_it(text: str, found: Allocation | None) -> None:
