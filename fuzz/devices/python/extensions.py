@@ -32,7 +32,7 @@ BODY = re.compile(r"\s*(?:noexcept\s*)?\{")
 STATIC = re.compile(r"\bstatic\s+(?!(?:inline|constexpr|const|__\w+__)\b)[\w:<>,\s*&]+?\b\w+\s*[=;{\[]")
 VARIABLE = re.compile(
     r"(?!(?:using|typedef|template|extern|friend|struct|class|enum|union|static_assert|constexpr|const|static)\b)"
-    r"(?!.*\bconst(?:expr)?\b)[\w:]+(?:[\s*&<>,:]+[\w:]+)+\s*(?:\[[^\]]*\]\s*)*(?:=.*)?"
+    r"(?!.*\bconst(?:expr)?\b)(?:::\s*)?\w+(?:[\s*&<>,:]+\w+)+\s*(?:\[[^\]]*\]\s*)*(?:=.*)?"
 )
 """A statement outside of all functions that declares a variable."""
 SEVERAL = re.compile(r"\b(?P<kind>vector|tuple|pair|array|TensorList)\b")

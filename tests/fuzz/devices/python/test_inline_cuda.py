@@ -616,6 +616,7 @@ def test_a_text_that_keeps_something_from_call_to_call_is_known(text: str) -> No
         "template <int N>\nstruct A { int x; };\nusing B = A<4>;\ntypedef int C;\nenum E { a, b };",
         "#define N 4 \\\n  + 3\ntorch::Tensor f(torch::Tensor x);\nnamespace mine { int g() { int a = 3; return a; } }",
         "static void f(int a) {}\nstatic_assert(1 + 1 == 2);",
+        f"void {'a::' * 40}f(int n) {{}}",
     ],
 )
 def test_a_text_that_keeps_nothing_is_known(text: str) -> None:
