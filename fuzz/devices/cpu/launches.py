@@ -16,6 +16,10 @@ BREAKS = " \t\n\\"
 """Spaces, and the ends of lines in a macro."""
 NULL = re.compile(r"[,(][ \t\n\\]*(?P<null>NULL)(?=[ \t\n\\]*[,)])")
 OPENS, CLOSES = "([{", ")]}"
+OPENED = re.compile(r"(?<!operator)<<[ \t\n\\]*<")
+CLOSED = re.compile(r">>[ \t\n\\]*>")
+"""The brackets of a launch: nvcc also accepts `<< <` and `>> >`, as some editors set them."""
+ARGUMENTS = re.compile(r"\(")
 UNCHECKED = '__attribute__((no_sanitize("thread", "undefined")))'
 
 
@@ -24,19 +28,20 @@ def translate_launches(code: str, source: str, path: object, every: str) -> Iter
 
     `every` is the code of all files, in which a kernel may declare its cluster size.
     """
-    for opened in (one.start() for one in re.finditer("<<<", code)):
-        start, closed = find_callee(code, opened), find_closing(code, opened + 3, ">>>")
-        arguments = find_closing(code, closed + 3, "(") if closed >= 0 else -1
-        if start < 0 or arguments < 0 or code[closed + 3 : arguments].strip(BREAKS):
+    for brackets in OPENED.finditer(code):
+        opened, configuration = brackets.span()
+        start, closed = find_callee(code, opened), find_closing(code, configuration, CLOSED)
+        arguments = find_closing(code, closed.end(), ARGUMENTS) if closed else None
+        if start < 0 or not closed or not arguments or code[closed.end() : arguments.start()].strip(BREAKS):
             line = code.count("\n", 0, opened) + 1
             raise ClaimError(
                 f"{path}:{line}: kfuzz does not understand this launch; write kernel<<<grid, block>>>(arguments)"
             )
         name = " ".join(source[start:opened].replace("\\\n", " ").split())
-        yield start, opened + 3, f"::cuda_on_cpu::Launch(__LINE__, {line_breaks(source[start:opened])}"
+        yield start, configuration, f"::cuda_on_cpu::Launch(__LINE__, {line_breaks(source[start:configuration])}"
         of = f"{cluster_setting(name, every)}.of({address_lambda(name)}, {call_lambda(name)})"
-        yield closed, arguments, f"){of}{line_breaks(source[closed:arguments])}"
-        yield from replace_nulls(code, arguments)
+        yield closed.start(), arguments.start(), f"){of}{line_breaks(source[closed.start() : arguments.start()])}"
+        yield from replace_nulls(code, arguments.start())
 
 
 def cluster_setting(name: str, every: str) -> str:
@@ -71,15 +76,15 @@ def line_breaks(text: str) -> str:
     return ("\\\n" if "\\\n" in text else "\n") * text.count("\n")
 
 
-def find_closing(code: str, start: int, wanted: str) -> int:
-    """The place of the wanted text outside all brackets; -1 if an enclosing bracket closes first."""
+def find_closing(code: str, start: int, wanted: re.Pattern[str]) -> re.Match[str] | None:
+    """The place of the wanted text outside all brackets; None if an enclosing bracket closes first."""
     depth, at = 0, start
     while at < len(code) and depth >= 0:
-        if depth == 0 and code.startswith(wanted, at):
-            return at
+        if depth == 0 and (found := wanted.match(code, at)):
+            return found
         depth += (code[at] in OPENS) - (code[at] in CLOSES)
         at += 1
-    return -1
+    return None
 
 
 def find_callee(code: str, end: int) -> int:

@@ -49,6 +49,9 @@ cudaError_t launch(const void *kernel, int threads, void **given) {
   return cudaLaunchKernel(kernel, dim3(1), dim3(threads), given, 0, 0);
 }
 template <class Kernel, class... Given> void call(Kernel kernel, Given... given) { kernel(given...); }
+template <class T> struct Sink { T sum; };
+template <class T> Sink<T> &operator<<(Sink<T> &to, T x) { return to.sum += x, to; }
+template Sink<int> &operator<< <int>(Sink<int> &, int);
 #define LAUNCH(n)   \\
   least             \\
       <<<1, n>>>    \\
@@ -69,7 +72,7 @@ int main() {
   multiply<<<1, 8>>>(z);
   call(multiply, z);  // launches nothing
   checkCudaErrors(cudaMemcpy(host, y, sizeof host, cudaMemcpyDeviceToHost));
-  wait<<<1, 1>>>(100000000, (long long *)y);
+  wait << <1, 1 >> > (100000000, (long long *)y);
   if (host[1].x != 1 || host[1].y != 3 || host[7].x != 2 || host[7].y != 1) return 3;
   cuComplex turned[8];
   checkCudaErrors(cudaMemcpy(turned, z, sizeof turned, cudaMemcpyDeviceToHost));
