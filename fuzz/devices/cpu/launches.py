@@ -28,8 +28,9 @@ def translate_launches(code: str, source: str, path: object, every: str) -> Iter
 
     `every` is the code of all files, in which a kernel may declare its cluster size.
     """
-    for brackets in OPENED.finditer(code):
-        opened, configuration = brackets.span()
+    for opened, configuration in (one.span() for one in OPENED.finditer(code)):
+        if source[opened:configuration] != code[opened:configuration]:
+            continue  # text << "blanked" << text
         start, closed = find_callee(code, opened), find_closing(code, configuration, CLOSED)
         arguments = find_closing(code, closed.end(), ARGUMENTS) if closed else None
         if start < 0 or not closed or not arguments or code[closed.end() : arguments.start()].strip(BREAKS):

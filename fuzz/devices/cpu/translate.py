@@ -47,7 +47,7 @@ _CLUSTER = re.compile(r"\b__cluster_dims__\s*\(")
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
 _COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
 """g++ turns these into plain moves without access hooks, whatever its options (options.py)."""
-_SHARES_WITH_HOST = re.compile(r"\bcuda(?:MallocManaged|MallocHost|HostAlloc)\s*\(")
+_SHARES_WITH_HOST = re.compile(r"\bcuda(?:MallocManaged|MallocHost|HostAlloc)\s*\(|\buniversal_vector\b")
 """Memory that host and kernels share: then the host's own accesses are checked, since they may come too early."""
 _CONSTANT = re.compile(r"\b__constant__\b[^;={}()]*?\b(?P<name>\w+)\s*[\[;={]")
 

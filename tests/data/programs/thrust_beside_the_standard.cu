@@ -1,7 +1,11 @@
 // What thrust's algorithms make, beside the standard library's; a function object with a bug runs as a kernel does.
 // arguments: 2000
 // bug: out-of-bounds
+#include <thrust/adjacent_difference.h>
+#include <thrust/binary_search.h>
+#include <thrust/complex.h>
 #include <thrust/copy.h>
+#include <thrust/equal.h>
 #include <thrust/count.h>
 #include <thrust/device_ptr.h>
 #include <thrust/device_vector.h>
@@ -15,13 +19,18 @@
 #include <thrust/random.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/permutation_iterator.h>
+#include <thrust/partition.h>
 #include <thrust/reduce.h>
+#include <thrust/replace.h>
 #include <thrust/scan.h>
 #include <thrust/sequence.h>
 #include <thrust/sort.h>
 #include <thrust/transform.h>
 #include <thrust/transform_reduce.h>
+#include <thrust/transform_scan.h>
 #include <thrust/unique.h>
+#include <thrust/universal_vector.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -105,6 +114,20 @@ int main(int, char **argv) {
   float squares = thrust::transform_reduce(x.begin(), x.end(), thrust::square<float>(), 0.0f, thrust::plus<float>());
   CHECK(squares == 2.25f * n);
 
+  thrust::universal_vector<int> both(keys), steps(n);
+  thrust::adjacent_difference(both.begin(), both.end(), steps.begin());
+  CHECK(steps[0] == keys[0] && steps[n - 1] == keys[n - 1] - keys[n - 2]);
+  thrust::transform_inclusive_scan(both.begin(), both.end(), steps.begin(), thrust::negate<int>(), thrust::minimum<int>());
+  CHECK(steps[n - 1] == -*std::max_element(keys.begin(), keys.end()));
+  auto at = thrust::make_permutation_iterator(both.begin(), places.begin());
+  CHECK(thrust::equal(at, at + n, there.begin()) == false && thrust::reduce(at, at + 2) == sorted[0] + sorted[1]);
+  auto odd = thrust::partition(both.begin(), both.end(), IsOdd());
+  CHECK(odd - both.begin() == std::count_if(keys.begin(), keys.end(), IsOdd()) && (both[0] & 1) && !(both[n - 1] & 1));
+  thrust::replace_if(both.begin(), both.end(), IsOdd(), -7);
+  thrust::sort(both.begin(), both.end());
+  CHECK(thrust::upper_bound(both.begin(), both.end(), -7) == thrust::lower_bound(both.begin(), both.end(), -6));
+  CHECK(!thrust::binary_search(both.begin(), both.end(), 3) && thrust::remove(both.begin(), both.end(), -7) < both.end());
+  CHECK(thrust::norm(thrust::complex<float>(3, 4)) == 25);
   int *raw;
   cudaMalloc(&raw, n * sizeof(int));
   thrust::device_ptr<int> wrapped = thrust::device_pointer_cast(raw);

@@ -1,4 +1,4 @@
-// The algorithms, each with and without a policy before it. Long: there are forty, of a few lines each.
+// The algorithms, each with and without a policy before it. Long: there are fifty, of a few lines each.
 #pragma once
 #include "iterators.h"
 #include "vectors.h"
@@ -328,6 +328,35 @@ bool is_sorted(const Policy &policy, It first, It last, Before before, int line)
   return count_if(policy, counting_iterator<ptrdiff_t>(0), counting_iterator<ptrdiff_t>(pairs), is_inverted, line) == 0;
 }
 
+// A new value for each element, from it and the one before it; the first keeps its own.
+template <class It, class Out, class F>
+Out adjacent_difference(const Policy &policy, It first, It last, Out out, F function, int line) {
+  if (!policy.on_device) return std::adjacent_difference(first, last, out, function);
+  by_one(policy, line, [from = raw(first), to = raw(out), n = last - first, function] {
+    ElementOf<It> before{};
+    for (ptrdiff_t i = 0; i < n; i++) {
+      ElementOf<It> own = from[i];
+      to[i] = i ? function(own, before) : own;
+      before = own;
+    }
+  });
+  return out + (last - first);
+}
+
+// The elements for which it holds come first; both parts keep their order.
+template <class It, class F>
+It partition(const Policy &policy, It first, It last, F predicate, int line) {
+  if (!policy.on_device) return std::stable_partition(first, last, predicate);
+  sort(policy, first, last, [predicate](const auto &a, const auto &b) { return predicate(a) && !predicate(b); }, line);
+  return first + count_if(policy, first, last, predicate, line);
+}
+
+// The number of elements before the place of a value in a sorted range.
+template <class It, class T, class F>
+ptrdiff_t bound(const Policy &policy, It first, It last, const T &value, F before, int line) {
+  return find_if(policy, first, last, [value, before](const auto &one) { return !before(one, value); }, line) - first;
+}
+
 }  // namespace details
 
 #define CUDA_ON_CPU_WITHOUT_BRACKETS(...) __VA_ARGS__
@@ -398,6 +427,29 @@ CUDA_ON_CPU_THRUST(sort_by_key, (class It, class Values, class F), (It first, It
                    sort_by_key(policy, first, last, values, before, line))
 CUDA_ON_CPU_THRUST(copy_if, (class It, class Out, class F), (It first, It last, Out out, F predicate), copy_if(policy, first, last, out, predicate, line))
 CUDA_ON_CPU_THRUST(remove_if, (class It, class F), (It first, It last, F predicate), remove_if(policy, first, last, predicate, line))
+CUDA_ON_CPU_THRUST(remove, (class It, class T), (It first, It last, const T &value),
+                   remove_if(policy, first, last, [value](const auto &one) { return one == value; }, line))
+CUDA_ON_CPU_THRUST(replace_if, (class It, class F, class T), (It first, It last, F predicate, const T &value),
+                   transform(policy, first, last, first, [predicate, value](const auto &one) { return predicate(one) ? static_cast<std::decay_t<decltype(one)>>(value) : one; }, line))
+CUDA_ON_CPU_THRUST(replace, (class It, class T), (It first, It last, const T &old, const T &value),
+                   transform(policy, first, last, first, [old, value](const auto &one) { return one == old ? value : one; }, line))
+CUDA_ON_CPU_THRUST(partition, (class It, class F), (It first, It last, F predicate), partition(policy, first, last, predicate, line))
+CUDA_ON_CPU_THRUST(stable_partition, (class It, class F), (It first, It last, F predicate), partition(policy, first, last, predicate, line))
+CUDA_ON_CPU_THRUST(adjacent_difference, (class It, class Out), (It first, It last, Out out), adjacent_difference(policy, first, last, out, minus<>(), line))
+CUDA_ON_CPU_THRUST(adjacent_difference, (class It, class Out, class F), (It first, It last, Out out, F function),
+                   adjacent_difference(policy, first, last, out, function, line))
+CUDA_ON_CPU_THRUST(equal, (class It, class Second), (It first, It last, Second second),
+                   inner_product(policy, first, last, second, true, logical_and<>(), equal_to<>(), line))
+CUDA_ON_CPU_THRUST(lower_bound, (class It, class T), (It first, It last, const T &value), bound(policy, first, last, value, less<>(), line) + first)
+CUDA_ON_CPU_THRUST(upper_bound, (class It, class T), (It first, It last, const T &value), bound(policy, first, last, value, less_equal<>(), line) + first)
+CUDA_ON_CPU_THRUST(binary_search, (class It, class T), (It first, It last, const T &value),
+                   bound(policy, first, last, value, less<>(), line) < bound(policy, first, last, value, less_equal<>(), line))
+CUDA_ON_CPU_THRUST(transform_inclusive_scan, (class It, class Out, class U, class F), (It first, It last, Out out, U unary, F combine),
+                   scan(policy, make_transform_iterator(first, unary), make_transform_iterator(first, unary) + (last - first), out,
+                        details::ElementOf<Out>(), combine, true, line))
+CUDA_ON_CPU_THRUST(transform_exclusive_scan, (class It, class Out, class U, class T, class F), (It first, It last, Out out, U unary, T initial, F combine),
+                   scan(policy, make_transform_iterator(first, unary), make_transform_iterator(first, unary) + (last - first), out, initial, combine, false, line))
+CUDA_ON_CPU_THRUST(stable_sort_by_key, (class It, class Values), (It first, It last, Values values), sort_by_key(policy, first, last, values, less<>(), line))
 CUDA_ON_CPU_THRUST(unique, (class It), (It first, It last), unique(policy, first, last, equal_to<>(), line))
 CUDA_ON_CPU_THRUST(reduce_by_key, (class It, class Values, class Keys, class Sums), (It first, It last, Values values, Keys keys, Sums sums),
                    reduce_by_key(policy, first, last, values, keys, sums, equal_to<>(), plus<>(), line))

@@ -6,6 +6,7 @@
 #pragma once
 #ifdef CUDA_ON_CPU_HOST
 #include <algorithm>
+#include <complex>
 #include <functional>
 #include <iostream>  // as in thrust
 #include <iterator>
@@ -19,4 +20,8 @@
 #include "zip.h"
 #include "algorithms.h"
 #include "random.h"
+
+namespace thrust {
+using std::complex, std::abs, std::arg, std::conj, std::exp, std::norm, std::polar, std::pow, std::sqrt;
+}
 #endif

@@ -74,7 +74,20 @@ template <class Iterator, class Function>
 transform_iterator<Function, Iterator> make_transform_iterator(Iterator from, Function function) {
   return transform_iterator<Function, Iterator>(from, function);
 }
+
+// The elements of `from` at the places that `map` names.
+template <class From, class Map>
+struct permutation_iterator : details::Making<permutation_iterator<From, Map>, details::ElementOf<From>> {
+  decltype(details::raw(std::declval<From>())) from;
+  decltype(details::raw(std::declval<Map>())) map;
+  permutation_iterator(From from, Map map) : from(details::raw(from)), map(details::raw(map)) {}
+  auto at(ptrdiff_t place) const { return from[map[place]]; }
+};
+template <class From, class Map>
+permutation_iterator<From, Map> make_permutation_iterator(From from, Map map) { return {from, map}; }
 namespace details {
+template <class From, class Map>
+struct Place<permutation_iterator<From, Map>> : Place<From> {};
 template <class Function, class Iterator>
 struct Place<transform_iterator<Function, Iterator>> {
   static constexpr bool on_device = Place<Iterator>::on_device;

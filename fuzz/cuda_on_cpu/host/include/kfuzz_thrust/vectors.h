@@ -1,4 +1,4 @@
-// device_vector and host_vector.
+// device_vector, host_vector, and universal_vector in managed memory.
 #pragma once
 #include "memory.h"
 
@@ -129,7 +129,8 @@ class host_vector : public std::vector<T, Allocator> {
  public:
   using std::vector<T, Allocator>::vector;
   host_vector() = default;
-  host_vector(const std::vector<T, Allocator> &other) : std::vector<T, Allocator>(other) {}
+  template <class A>
+  host_vector(const std::vector<T, A> &other) : std::vector<T, Allocator>(other.begin(), other.end()) {}
   host_vector(const device_vector<T> &other) { *this = other; }
   template <class U>
   host_vector(device_ptr<U> first, device_ptr<U> last) : std::vector<T, Allocator>(static_cast<size_t>(last - first)) {
@@ -141,6 +142,27 @@ class host_vector : public std::vector<T, Allocator> {
     return *this;
   }
 };
+
+template <class T>
+struct universal_allocator {
+  using value_type = T;
+  T *allocate(size_t count) {
+    T *at = nullptr;
+    if (cudaMallocManaged(&at, count * sizeof(T)) != cudaSuccess) throw std::bad_alloc();
+    return at;
+  }
+  void deallocate(T *at, size_t) { cudaFree(at); }
+  friend bool operator==(universal_allocator, universal_allocator) { return true; }
+  friend bool operator!=(universal_allocator, universal_allocator) { return false; }
+};
+template <class T>
+using universal_vector = host_vector<T, universal_allocator<T>>;
+namespace details {
+template <class T, class U>
+struct Place<__gnu_cxx::__normal_iterator<T *, std::vector<U, universal_allocator<U>>>> : Place<device_ptr<T>> {};
+template <class T, class U>
+T *raw(__gnu_cxx::__normal_iterator<T *, std::vector<U, universal_allocator<U>>> at) { return at.base(); }
+}  // namespace details
 
 template <class T>
 bool operator==(const device_vector<T> &a, const host_vector<T> &b) {

@@ -1,2 +1,1 @@
-#pragma once
 #include <kfuzz_thrust/all.h>

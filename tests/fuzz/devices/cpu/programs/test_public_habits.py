@@ -50,8 +50,8 @@ cudaError_t launch(const void *kernel, int threads, void **given) {
 }
 template <class Kernel, class... Given> void call(Kernel kernel, Given... given) { kernel(given...); }
 template <class T> struct Sink { T sum; };
-template <class T> Sink<T> &operator<<(Sink<T> &to, T x) { return to.sum += x, to; }
-template Sink<int> &operator<< <int>(Sink<int> &, int);
+template <class T> Sink<T> operator<<(Sink<T> to, T x) { return to.sum = x, to; }
+template Sink<int> operator<< <int>(Sink<int>, int);
 #define LAUNCH(n)   \\
   least             \\
       <<<1, n>>>    \\
@@ -80,6 +80,7 @@ int main() {
   if (cudaDeviceEnablePeerAccess(1, 0) != cudaErrorInvalidDevice) return 5;
   if (cudaDeviceGetP2PAttribute(&can, cudaDevP2PAttrAccessSupported, 0, 1) == cudaSuccess || can) return 6;
   cudaGetLastError();
+  Sink<const char *>{} << "a" << "b";
   const float *fixed;
   cudaEvent_t event;
   checkCudaErrors(cudaMalloc(&fixed, 4));
