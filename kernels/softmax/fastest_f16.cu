@@ -10,7 +10,7 @@
 // axes   = { rows = "1..1073741824", cols = "1..1073741824" }
 // align  = 4
 // launch = [
-//   { when = "cols <= 128", entry = "softmax_lanes_two_rows<element, 16, 1, 128>", grid = "ceil_div(rows, 16)", block = 128 },
+//   { when = "cols <= 128", entry = "softmax_lanes_a_row<element, 16, 1, 128, Loads({loads})>", grid = "ceil_div(rows, 8)", block = 128 },
 //   { when = "128 < cols <= 256", entry = "softmax_lanes_a_row<element, 16, 2>", grid = "ceil_div(rows, 4)", block = 64 },
 //   { when = "256 < cols <= 10240", entry = "softmax_block_in_registers<element, {threads}, {vectors}, Loads({loads})>", grid = "rows", block = "threads" },
 //   { when = "10240 < cols <= 32768", entry = "softmax_packed_in_registers<element, {threads}, {vectors}>", grid = "rows", block = "threads" },

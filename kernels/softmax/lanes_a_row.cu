@@ -33,93 +33,62 @@
 
 #include "one_at_a_time.cuh"
 
-// A row that a few lanes of a warp hold.
-template <class E, int LANES, int VECTORS>
-struct RowOfLanes {
-    static constexpr int width = Vector<E>::width;
-    Row<E> row;
-    int col;  // of this lane's element of the edge, or -1
-    float edge;
-    Vector<E> mine[VECTORS];
-
-    // A row that is not there has no column; its lanes take part in the shuffles all the same.
-    __device__ __forceinline__ RowOfLanes(const E *x, unsigned int index, bool is_row, int lane, int cols)
-        : row(x, is_row ? index : 0, is_row ? cols : 0), col(row.edge(lane)) {
-#pragma unroll
-        for (int k = 0; k < VECTORS; ++k) {
-            if (lane + k * LANES < row.vectors) {
-                mine[k] = row.load(lane, k * LANES);
-            } else {
-#pragma unroll
-                for (int j = 0; j < width; ++j) {
-                    mine[k].of[j] = -INFINITY;
-                }
-            }
-        }
-        edge = row.element(col, -INFINITY);
-    }
-
-    // Its softmax, to a row of y that begins at the same multiple of 16 bytes.
-    __device__ __forceinline__ void finish(E *y, int lane) {
-        float tops[4] = {edge, -INFINITY, -INFINITY, -INFINITY};
-#pragma unroll
-        for (int k = 0; k < VECTORS; ++k) {
-#pragma unroll
-            for (int j = 0; j < width; ++j) {
-                tops[j % 4] = fmaxf(tops[j % 4], mine[k].of[j]);
-            }
-        }
-        const float max = lanes_max<LANES>(fmaxf(fmaxf(tops[0], tops[1]), fmaxf(tops[2], tops[3])));
-
-        float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-#pragma unroll
-        for (int k = 0; k < VECTORS; ++k) {
-#pragma unroll
-            for (int j = 0; j < width; ++j) {
-                mine[k].of[j] = exponential<E>(mine[k].of[j] - max);
-                sums[j % 4] += mine[k].of[j];
-            }
-        }
-        edge = exponential<E>(edge - max);
-        const float scale = 1.0f / lanes_sum<LANES>(((sums[0] + sums[1]) + (sums[2] + sums[3])) + edge);
-
-        E *const to = y + row.head + width * lane;
-#pragma unroll
-        for (int k = 0; k < VECTORS; ++k) {
-            if (lane + k * LANES < row.vectors) {
-                narrow<true>(to + width * k * LANES, scaled(mine[k], scale));
-            }
-        }
-        store_edge<true>(y, col, edge * scale);
-    }
-};
-
-template <class E, int LANES, int VECTORS, int THREADS = 64>
+template <class E, int LANES, int VECTORS, int THREADS = 64, Loads LOADS = KEPT>
 __global__ void __launch_bounds__(THREADS) softmax_lanes_a_row(E *__restrict__ y, const E *__restrict__ x, int rows, int cols) {
     // y and x are (rows, cols); LANES a row, 2 * width - 2 or more
+    constexpr int width = Vector<E>::width;
     const unsigned int index = blockIdx.x * (THREADS / LANES) + threadIdx.x / LANES;  // may pass rows - 1
     const int lane = threadIdx.x % LANES;  // ranges [0, LANES)
-    const bool is_row = index < static_cast<unsigned int>(rows);
-    RowOfLanes<E, LANES, VECTORS> one(x, index, is_row, lane, cols);
+    const bool is_row = index < static_cast<unsigned int>(rows);  // others have no column, and take part in the shuffles all the same
+    const Row<E> row(x, is_row ? index : 0, is_row ? cols : 0);
+
+    Vector<E> mine[VECTORS];
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        if (lane + k * LANES < row.vectors) {
+            mine[k] = row.template load<LOADS>(lane, k * LANES);
+        } else {
+#pragma unroll
+            for (int j = 0; j < width; ++j) {
+                mine[k].of[j] = -INFINITY;
+            }
+        }
+    }
+    const int col = row.edge(lane);
+    float edge = row.template element<LOADS>(col, -INFINITY);
     // asked while all that is loaded is on its way
     if (!is_placed_alike(y, x)) {
         return softmax_one_at_a_time<LANES>(y, x, is_row ? index : 0, is_row ? cols : 0);
     }
-    one.finish(y + static_cast<size_t>(is_row ? index : 0) * cols, lane);
-}
-
-// Two rows for the same lanes: of rows of so few bytes one at a time does not keep the memory at work.
-template <class E, int LANES, int VECTORS, int THREADS>
-__global__ void __launch_bounds__(THREADS)
-softmax_lanes_two_rows(E *__restrict__ y, const E *__restrict__ x, int rows, int cols) {
-    const unsigned int index = 2 * blockIdx.x * (THREADS / LANES) + threadIdx.x / LANES, other = index + THREADS / LANES;
-    const int lane = threadIdx.x % LANES;
-    const bool is_row = index < static_cast<unsigned int>(rows), is_other = other < static_cast<unsigned int>(rows);
-    RowOfLanes<E, LANES, VECTORS> one(x, index, is_row, lane, cols), two(x, other, is_other, lane, cols);
-    if (!is_placed_alike(y, x)) {
-        softmax_one_at_a_time<LANES>(y, x, is_row ? index : 0, is_row ? cols : 0);
-        return softmax_one_at_a_time<LANES>(y, x, is_other ? other : 0, is_other ? cols : 0);
+    float tops[4] = {edge, -INFINITY, -INFINITY, -INFINITY};
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            tops[j % 4] = fmaxf(tops[j % 4], mine[k].of[j]);
+        }
     }
-    one.finish(y + static_cast<size_t>(is_row ? index : 0) * cols, lane);
-    two.finish(y + static_cast<size_t>(is_other ? other : 0) * cols, lane);
+    const float max = lanes_max<LANES>(fmaxf(fmaxf(tops[0], tops[1]), fmaxf(tops[2], tops[3])));
+
+    float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            mine[k].of[j] = exponential<E>(mine[k].of[j] - max);
+            sums[j % 4] += mine[k].of[j];
+        }
+    }
+    edge = exponential<E>(edge - max);
+    const float scale = 1.0f / lanes_sum<LANES>(((sums[0] + sums[1]) + (sums[2] + sums[3])) + edge);
+
+    y += static_cast<size_t>(is_row ? index : 0) * cols;
+    E *const to = y + row.head + width * lane;
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        if (lane + k * LANES < row.vectors) {
+            narrow<true>(to + width * k * LANES, scaled(mine[k], scale));
+        }
+    }
+    store_edge<true>(y, col, edge * scale);
 }
