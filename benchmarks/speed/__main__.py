@@ -11,6 +11,7 @@ PAGE = Page(
     INTRO,
     (
         Section("kernels", "The kernels beside their rivals", "kernels", ()),
+        Section("softmax_h100", "Softmax on an H100", "kernels", ("--only", "softmax/")),
         Section("softmax_h200", "Softmax on an H200", "kernels", ("--only", "softmax/")),
     ),
 )
