@@ -8,12 +8,14 @@ import importlib
 import os
 import signal
 import sys
+import time
 from types import FrameType
 
 from kfuzz.common.exit_codes import COULD_NOT, INTERRUPTED
 from kfuzz.common.malloc import keep_freed_memory
 from kfuzz.common.numpy_threads import use_one_thread
 
+BEGAN = time.monotonic()
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -32,7 +34,7 @@ def main() -> None:
     for one in handled:
         signal.signal(one, _interrupt)
     keep_freed_memory()
-    command()
+    command(obj=BEGAN)
 
 
 def _open_closed_streams() -> None:

@@ -45,6 +45,7 @@ from kfuzz.cases.plans.scale import BUDGET
 from kfuzz.cases.plans.vast import Rung
 from kfuzz.claims.kernel import Kernel
 from kfuzz.common.errors import UnexpectedError, wrap_unexpected
+from kfuzz.common.time_limits import time_limits
 from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, OutOfTimeError, Probe, UnsupportedError
 from kfuzz.kinds import Kind
 
@@ -252,12 +253,15 @@ class _TrialQueue:
 
 
 def _numbers(orders: Orders, block: Block, seen: Experience) -> Iterator[tuple[int, int, float] | BlockEnd]:
-    """Index, number and time-out of each trial of the block; the block's end if there is no time left."""
+    """Index, number and time-out of each trial of the block; the block's end if there is no time left.
+
+    The first trial of a process begins late where a command has time for a last one: to load torch took all of it.
+    """
     kernel = orders.kernels[block.kernel]
     known = rules_of(kernel, orders.seed, orders.budget, block.fatal) if block.fatal else ()
     for index in (index for index in range(block.first, block.last) if orders.shard.has(kernel, index)):
         left = inf if orders.deadline is None else orders.deadline - time.monotonic()
-        if left <= 0:
+        if left <= 0 and (seen.have_run or time_limits().left in (0.0, inf)):
             yield BlockEnd(block, "time")
             return
         if (is_large(index) and left < LARGE_SECONDS) or (orders.leaves_large and is_for_hardware(index)):

@@ -66,7 +66,7 @@ def ask(module: str, folder: Path, on_gpu: bool = False) -> None:
     except BaseException:  # Ctrl-C: it would go on, and its answer would be taken for that to the next question
         server.end()
         raise
-    limit = "limit: --compile-time" if limits.left > 0 else "the time of the whole command is over"
+    limit = "limit: --compile-time" if limits.left > 0 else "the time is over: give more --max-time"
     words = server.last_words() if is_ready else f"it took more than {seconds:.0f} s ({limit})"
     server.end()
     raise NoAnswerError(words)

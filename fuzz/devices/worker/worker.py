@@ -29,7 +29,7 @@ from math import inf
 from pathlib import Path
 from typing import IO, Literal, Protocol, runtime_checkable
 
-from kfuzz.common.time_limits import TimeLimits, time_limits
+from kfuzz.common.time_limits import time_limits
 from kfuzz.common.unnamed_process import START
 from kfuzz.devices import (
     ClaimError,
@@ -425,7 +425,8 @@ class Worker:
             reply = None if is_asleep else process.receive(min(deadline, limits.until), patience.begin)
             if reply is None and limits.left <= 0:
                 self._end_process()
-                raise OutOfTimeError(_describe_cut(one.job.path, part, time.monotonic() - began, given, limits))
+                known = given if self._call_seconds else None
+                raise OutOfTimeError(_describe_cut(one.job.path, part, time.monotonic() - began, known))
             if reply is None and not is_asleep and (more := patience.more(deadline)):
                 deadline += more
                 continue
@@ -594,12 +595,18 @@ def _report_hang(path: Path, part: _LostPart) -> Outcome:
     return Outcome(findings=(Finding("hang", message),), ended=True)
 
 
-def _describe_cut(path: Path, part: str, seconds: float, given: float, limits: TimeLimits) -> str:
-    """What was going on when the time of the whole command was over."""
+def _describe_cut(path: Path, part: str, seconds: float, most: float | None) -> str:
+    """What was going on when the time of the whole command was over: a call that was cut off may only be slow. `most`:
+    the limit of a call, where its device does not keep time itself.
+    """
     if part in (COMPILING, BUILDING):
-        limit = f"limit: {limits.compile:g} s"
-        return f"{path}: still compiled or imported after {seconds:.0f} s, when the time was over ({limit})"
-    return f"{path}: did not return within {seconds:.0f} s, when the time was over; a call may take {given:g} s"
+        took = f"still compiled or imported after {seconds:.0f} s, when the time was over"
+        return f"{path}: not judged: {took}; give more --max-time"
+    took = f"one call took longer than the {seconds:.0f} s that --max-time left"
+    if most and seconds > most:  # but not of a processor
+        return f"{path}: not judged: {took}, and had to share the processor; give more --max-time"
+    now = f" (now {most:g} s)" if most else ""
+    return f"{path}: not judged: {took}; give more --max-time, or a --call-time below that, after which it hangs{now}"
 
 
 def _describe_failed_import(path: Path, status: int | ForeignBytesError | None, most: float) -> str:

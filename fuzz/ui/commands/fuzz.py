@@ -192,7 +192,7 @@ def fuzz(
         raise click.UsageError(f"--shard {part} needs --seed: all parts of a campaign must have the same seed")
     check_watch(watch and bool(out or cluster or since or part != WHOLE), bool(unclaimed) and (watch or not targets))
     max_time = DEFAULT_SECONDS if max_time is None and max_cases is None and not watch else max_time
-    began = time.monotonic()
+    began: float = ctx.find_root().obj or time.monotonic()  # kfuzz loads for a second or two
     if not watch:
         ctx.with_resource(limited(until_end(began, max_time)))
     given, targets = targets, targets or own_files.own_targets(Path())
@@ -349,9 +349,9 @@ def check_watch(is_kept: bool, is_unclaimed: bool) -> None:
 
 
 def until_end(began: float, max_time: float | None) -> TimeLimits:
-    """The limits of a command that began then and ends after this time."""
+    """The limits of a command that began then and ends after this time, or after a last trial from now on."""
     limits = time_limits()
-    return limits if max_time is None else replace(limits, until=began + max_time + LAST_TRIAL)
+    return limits if max_time is None else replace(limits, until=max(began + max_time, time.monotonic()) + LAST_TRIAL)
 
 
 def time_to_search(began: float, max_time: float) -> float:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import random
 import signal
@@ -30,6 +31,7 @@ from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.errors import CaseError
 from kfuzz.claims.kernel import Kernel, load
+from kfuzz.common.time_limits import TimeLimits, limited
 from kfuzz.devices import Circumstances, ClaimError, DeviceError, Finding, Job, Outcome, Probe, Run
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.oracle.numbers.verdict import Reason, Why
@@ -508,6 +510,16 @@ def test_time_ends_a_campaign(scan: Kernel) -> None:
     for jobs in (1, 2):
         result = run_campaign([scan, RIGHT], Softmax, Options(max_time=0.5, jobs=jobs))
         assert (result.stop_reason, result.seconds >= 0.5) == ("max-time", True)
+
+
+def test_a_process_tries_its_first_kernel_until_the_last_trial_has_to_end() -> None:
+    """To import torch took the ten seconds of a command: the kernel was not tried at all."""
+    orders = Orders((RIGHT, TAIL), 0, deadline=time.monotonic() - 1.0)
+    for left, trials in ((60.0, 1), (0.0, 0), (math.inf, 0)):  # without a limit of the command none is begun late
+        with limited(TimeLimits(until=time.monotonic() + left)):
+            known = Experience()
+            ends = [one for kernel in (0, 1) for one in run_block(orders, Softmax(), Block(kernel, 0, 3), known)]
+            assert [type(one) for one in ends] == [TrialEnd] * trials + [BlockEnd] * 2
 
 
 def test_a_folder_that_cannot_be_written_is_one_clear_line(scan: Kernel, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from kfuzz.ui.commands.group import main
 pytestmark = pytest.mark.slow(6)
 
 OP = 'INPUTS = {"x": "float[rows, cols]"}\nOUTPUTS = {"y": "float[rows, cols]"}\n'
+BUSY = "import numpy as np\ndef f(x: np.ndarray) -> np.ndarray:\n    while True: pass\n"
 SPINS = f"{OP}def formula(N, x):\n    while True: pass\n"
 CATCHES = f"{OP}def formula(N, x):\n    while True:\n        try: list(range(9))\n        except Exception: pass\n"
 
@@ -48,3 +49,20 @@ def test_an_op_that_hangs_is_one_line(text: str, tmp_path: Path) -> None:
     if "formula" in text:
         hangs = "the formula did not return within 0.5 s (limit of one call: --call-time)"
     assert done.output == f"{mine}: {hangs}\n"
+
+
+def test_a_call_that_had_its_limit_hangs_and_one_that_is_cut_off_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(BUSY)
+    words = ["fuzz", "mine.py", "--op", "relu", "--device", "cpu", "--jobs", "1", "--max-time"]
+    cut = CliRunner().invoke(main, [*words, "0.5s"])
+    assert (cut.exit_code, "BROKEN" in cut.output) == (2, False)
+    hangs = CliRunner().invoke(main, [*words, "60s", "--call-time", "0.5s"])
+    assert (hangs.exit_code, "BROKEN  mine: hang" in hangs.output) == (1, True)
+    (kept,) = tmp_path.rglob("hang-*.json")
+    again = CliRunner().invoke(
+        main, ["replay", str(kept), "--kernel", "mine.py", "--op", "relu", "--device", "cpu", "--call-time", "0.5s"]
+    )
+    assert (again.exit_code, "did not return within 0.5 s" in again.output) == (1, True)
