@@ -8,6 +8,7 @@ from kfuzz.devices import Finding
 from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
 from kfuzz.devices.cpu.programs.command_line import parse
+from kfuzz.devices.cpu.programs.sampling import USUAL_SAMPLING, BlockSampling
 
 
 @cache
@@ -26,10 +27,19 @@ def built(folder: Path, *words: str) -> Path:
     return folder / "program"
 
 
-def check_twice(program: Path, *words: str) -> tuple[CheckedProgram, list[Finding]]:
-    """The program after two runs with these words, and their findings."""
-    one = CheckedProgram(load_program(program), (str(program), *words), 60.0, server(), lambda _: None)
-    return one, list(one.examine(2, seed=1).findings)
+def check_program(
+    program: Path, *words: str, runs: int = 2, timeout: float = 60.0, sampling: BlockSampling = USUAL_SAMPLING
+) -> tuple[CheckedProgram, list[Finding]]:
+    """The program after its runs with these words, and their findings."""
+    called = (str(program), *words)
+    one = CheckedProgram(load_program(program), called, timeout, server(), lambda _: None, sampling=sampling)
+    return one, list(one.examine(runs, seed=1).findings)
+
+
+def check_text(folder: Path, text: str, *words: str, runs: int = 2) -> tuple[CheckedProgram, list[Finding]]:
+    """A program of this text after its runs, and their findings."""
+    (folder / "own.cu").write_text(text)
+    return check_program(built(folder, str(folder / "own.cu")), *words, runs=runs)
 
 
 def line_of(source: Path, words: str) -> int:

@@ -7,26 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from with_nvcc import needs_nvcc
 
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.language.kernel_file import parse
-from kfuzz.devices import Call, ClaimError, Device, DeviceError, Entry, Probe
+from kfuzz.devices import Call, ClaimError, Device, Entry, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu import device as gpu
-from kfuzz.devices.gpu import machine_code, nvidia
-
-
-def missing_nvcc() -> str:
-    try:
-        nvidia.find_nvcc()
-    except DeviceError as error:
-        return str(error)
-    return ""
-
-
-needs_nvcc = pytest.mark.skipif(bool(missing_nvcc()), reason=missing_nvcc() or "nvcc is here")
+from kfuzz.devices.gpu import machine_code
 
 CLAIM = """\
 // /// kernel

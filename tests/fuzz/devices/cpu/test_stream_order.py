@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from planted_jobs import PLANTED, expected_if, source
-from program_runs import server
+from program_runs import built, server
 
 from kfuzz.devices import Finding
 from kfuzz.devices.cpu.compiler import Library
-from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
+from kfuzz.devices.cpu.programs.build import load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram
-from kfuzz.devices.cpu.programs.command_line import parse
 
 
 def list_parts(name: str) -> tuple[tuple[str, ...], ...]:
@@ -58,10 +57,7 @@ def seldom(names: Iterable[str]) -> list[object]:
 
 
 def build(name: str, folder: Path) -> Library:
-    command = parse([str(PLANTED / f"{name}.cu")])
-    objects = [compile_source(one, command.flags).object for one in command.sources]
-    link(objects, command, folder / name)
-    return load_program(folder / name)
+    return load_program(built(folder, str(PLANTED / f"{name}.cu")))
 
 
 @pytest.fixture(scope="module")
@@ -159,9 +155,7 @@ int main(int argc, char **) {
 @pytest.mark.parametrize(("stream", "races"), [("per-thread", True), ("legacy", False)])
 def test_the_default_stream_of_a_thread_waits_for_no_other(tmp_path: Path, stream: str, races: bool) -> None:
     (tmp_path / "two.cu").write_text(DEFAULT_STREAM, encoding="utf-8")
-    command = parse([f"--default-stream={stream}", str(tmp_path / "two.cu")])
-    link([compile_source(one, command.flags).object for one in command.sources], command, tmp_path / "two")
-    library = load_program(tmp_path / "two")
+    library = load_program(built(tmp_path, f"--default-stream={stream}", str(tmp_path / "two.cu")))
     for waits in (False, True):
         words = ("two", "waits") if waits else ("two",)
         found = CheckedProgram(library, words, 20.0, server(), lambda _: None).examine(2, seed=1).findings

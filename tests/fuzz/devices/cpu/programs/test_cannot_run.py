@@ -3,22 +3,10 @@
 from pathlib import Path
 
 import pytest
-from program_runs import server
+from program_runs import check_text as check
 
-from kfuzz.devices import ClaimError, Finding, UnsupportedError
-from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
-from kfuzz.devices.cpu.programs.check import CheckedProgram, describe_status
-from kfuzz.devices.cpu.programs.command_line import parse
-
-
-def check(folder: Path, text: str, *arguments: str, runs: int = 2) -> tuple[CheckedProgram, list[Finding]]:
-    """A program of this text after its runs, and their findings."""
-    (folder / "own.cu").write_text(text)
-    command = parse([str(folder / "own.cu")])
-    link([compile_source(one, command.flags).object for one in command.sources], command, folder / "program")
-    words = (str(folder / "program"), *arguments)
-    one = CheckedProgram(load_program(folder / "program"), words, 60.0, server(), lambda _: None)
-    return one, list(one.examine(runs, seed=1).findings)
+from kfuzz.devices import ClaimError, UnsupportedError
+from kfuzz.devices.cpu.programs.check import describe_status
 
 
 @pytest.mark.slow

@@ -4,22 +4,15 @@ from pathlib import Path
 
 import pytest
 from paths import DATA
-from program_runs import server
-
-from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
-from kfuzz.devices.cpu.programs.check import CheckedProgram
-from kfuzz.devices.cpu.programs.command_line import parse
+from program_runs import built, check_program
 
 
 @pytest.mark.slow
 def test_a_volatile_write_of_the_host_is_a_warning_and_a_plain_one_an_error(tmp_path: Path) -> None:
-    command = parse([str(DATA / "threads" / "flag_of_the_host.cu")])
-    made = tmp_path / "program"
-    link([compile_source(one, command.flags).object for one in command.sources], command, made)
+    made = built(tmp_path, str(DATA / "threads" / "flag_of_the_host.cu"))
 
     def severities(*arguments: str) -> list[tuple[str, str]]:
-        one = CheckedProgram(load_program(made), (str(made), *arguments), 60.0, server(), lambda _: None)
-        return [(found.kind, found.severity) for found in one.examine(1, seed=1).findings]
+        return [(found.kind, found.severity) for found in check_program(made, *arguments, runs=1)[1]]
 
     assert severities() == [("race", "warning")]
     assert severities("plain") == [("race", "error")]

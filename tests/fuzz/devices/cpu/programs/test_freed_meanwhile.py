@@ -3,11 +3,7 @@
 from pathlib import Path
 
 import pytest
-from program_runs import server
-
-from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
-from kfuzz.devices.cpu.programs.check import CheckedProgram
-from kfuzz.devices.cpu.programs.command_line import parse
+from program_runs import check_text
 
 PROGRAM = """__global__ void fill(int *a) { a[threadIdx.x] = 1; }
 int main(int argc, char **) {
@@ -27,10 +23,5 @@ int main(int argc, char **) {
 
 @pytest.mark.slow
 def test_a_free_that_does_not_wait_for_another_stream_is_a_use_after_free(tmp_path: Path) -> None:
-    (tmp_path / "own.cu").write_text(PROGRAM)
-    command = parse([str(tmp_path / "own.cu")])
-    link([compile_source(one, command.flags).object for one in command.sources], command, tmp_path / "program")
     for arguments, kinds in (((), []), (("wrong",), ["use-after-free"])):
-        words = (str(tmp_path / "program"), *arguments)
-        one = CheckedProgram(load_program(tmp_path / "program"), words, 60.0, server(), lambda _: None)
-        assert [each.kind for each in one.examine(2, seed=1).findings] == kinds
+        assert [each.kind for each in check_text(tmp_path, PROGRAM, *arguments)[1]] == kinds

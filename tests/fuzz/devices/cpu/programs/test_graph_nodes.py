@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from paths import DATA
-from program_runs import built, check_twice, line_of
+from program_runs import built, check_program, line_of
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +18,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("way", ["", "not freed"], ids=["frees", "frees at the next launch"])
 def test_right_graphs_are_silent(way: str, program: Path) -> None:
-    right, findings = check_twice(program, way)
+    right, findings = check_program(program, way)
     assert findings == []
     assert [one.output for one in right.printed] == ["wrong: 0\n"] * 2
 
@@ -34,6 +34,6 @@ def test_right_graphs_are_silent(way: str, program: Path) -> None:
     ],
 )
 def test_a_wrong_graph_is_found(bug: str, kind: str, words: str, program: Path) -> None:
-    _, findings = check_twice(program, bug)
+    _, findings = check_program(program, bug)
     errors = {(one.kind, line) for one in findings if one.severity == "error" for line in (one.line, one.other_line)}
     assert (kind, line_of(SOURCE, words)) in errors, findings

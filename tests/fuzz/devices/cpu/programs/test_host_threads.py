@@ -1,30 +1,19 @@
 """Programs whose host threads use CUDA: each call of the runtime is made alone, and what is right stays silent."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from paths import DATA
-from program_runs import server
-
-from kfuzz.devices import Finding
-from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
-from kfuzz.devices.cpu.programs.check import CheckedProgram
-from kfuzz.devices.cpu.programs.command_line import parse
+from program_runs import built, check_program
 
 pytestmark = pytest.mark.slow
+check = partial(check_program, runs=3)
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("threads") / "program"
-    command = parse([str(DATA / "threads" / "eight_streams.cu")])
-    link([compile_source(one, command.flags).object for one in command.sources], command, made)
-    return made
-
-
-def check(program: Path, *arguments: str, runs: int = 3) -> tuple[CheckedProgram, list[Finding]]:
-    one = CheckedProgram(load_program(program), (str(program), *arguments), 60.0, server(), lambda _: None)
-    return one, list(one.examine(runs, seed=1).findings)
+    return built(tmp_path_factory.mktemp("threads"), str(DATA / "threads" / "eight_streams.cu"))
 
 
 def test_eight_threads_with_a_stream_each_are_right(program: Path) -> None:

@@ -5,17 +5,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from paths import DATA
-from program_runs import server
+from program_runs import built, check_program
 
-from kfuzz.devices import Finding
-from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
-from kfuzz.devices.cpu.programs.check import CheckedProgram
-from kfuzz.devices.cpu.programs.command_line import parse
-from kfuzz.devices.cpu.programs.sampling import USUAL_SAMPLING, BlockSampling
+from kfuzz.devices.cpu.programs.sampling import BlockSampling
 
 SOURCE = DATA / "large_arrays" / "arrays.cu"
 LARGE, SMALL, TOUCHES = 6 << 30, 6 << 20, 1536
@@ -31,10 +28,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program, built once."""
-    built = tmp_path_factory.mktemp("built") / "program"
-    command = parse([str(SOURCE)])
-    link([compile_source(one, command.flags).object for one in command.sources], command, built)
-    return built
+    return built(tmp_path_factory.mktemp("built"), str(SOURCE))
 
 
 @pytest.fixture
@@ -55,13 +49,7 @@ def group_of_512_mb(tmp_path: Path) -> Iterator[Path]:
         group.rmdir()
 
 
-def check(
-    program: Path, *words: str, runs: int = 1, sampling: BlockSampling = USUAL_SAMPLING
-) -> tuple[CheckedProgram, list[Finding]]:
-    """The program after its runs, and their errors and warnings."""
-    called = (str(program), *words)
-    one = CheckedProgram(load_program(program), called, 60.0, server(), lambda _: None, sampling=sampling)
-    return one, list(one.examine(runs, seed=1).findings)
+check = partial(check_program, runs=1)
 
 
 MEASURE = """

@@ -3,17 +3,17 @@
 import re
 import shutil
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from paths import DATA
-from program_runs import built, server
+from program_runs import built, check_program
 
-from kfuzz.devices import Finding, UnsupportedError
+from kfuzz.devices import UnsupportedError
 from kfuzz.devices.cpu.libraries import find_missing
-from kfuzz.devices.cpu.programs.build import compile_source, load_program
-from kfuzz.devices.cpu.programs.check import CheckedProgram
+from kfuzz.devices.cpu.programs.build import compile_source
 from kfuzz.devices.cpu.programs.command_line import NvccSource
 
 pytestmark = pytest.mark.slow
@@ -32,10 +32,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {one.stem: built(tmp_path_factory.mktemp(one.stem), str(one)) for one in sorted(LIBRARIES.glob("*.cu"))}
 
 
-def run(program: Path, *arguments: str, runs: int = 1) -> tuple[CheckedProgram, list[Finding]]:
-    """A program after its runs, and their findings."""
-    one = CheckedProgram(load_program(program), (str(program), *arguments), 60.0, server(), lambda _: None)
-    return one, list(one.examine(runs, seed=1).findings)
+run = partial(check_program, runs=1)
 
 
 def line_of(name: str, words: str) -> int:

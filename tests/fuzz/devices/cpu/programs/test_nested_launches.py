@@ -3,12 +3,7 @@
 from pathlib import Path
 
 import pytest
-from program_runs import server
-
-from kfuzz.devices import Finding
-from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
-from kfuzz.devices.cpu.programs.check import CheckedProgram
-from kfuzz.devices.cpu.programs.command_line import parse
+from program_runs import check_text as check
 
 NESTED = """\
 __global__ void add(int *a, int n, int one) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) a[i] += one; }
@@ -62,15 +57,6 @@ REFUSED = {
     "a function that copies memory": "cudaMemcpyAsync(sum, a, 4, cudaMemcpyDeviceToDevice, mine);",
     "a function that waits for a stream": "cudaStreamSynchronize(mine);",
 }
-
-
-def check(folder: Path, text: str) -> tuple[CheckedProgram, list[Finding]]:
-    """A program of this text after its runs, and their findings."""
-    (folder / "own.cu").write_text(text)
-    command = parse([str(folder / "own.cu")])
-    link([compile_source(one, command.flags).object for one in command.sources], command, folder / "program")
-    one = CheckedProgram(load_program(folder / "program"), (str(folder / "program"),), 60.0, server(), lambda _: None)
-    return one, list(one.examine(2, seed=1).findings)
 
 
 @pytest.mark.slow

@@ -8,16 +8,17 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 from forked import run_forked
 from paths import DATA
-from program_runs import built, server
+from program_runs import built, check_program, server
 
 from kfuzz.cases.plans.graphs import LISTS
 from kfuzz.common.errors import TargetError
-from kfuzz.devices import ClaimError, Finding
+from kfuzz.devices import ClaimError
 from kfuzz.devices.cpu.programs.build import compile_source, load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
 from kfuzz.devices.cpu.programs.command_line import parse
@@ -40,12 +41,7 @@ def words_after(name: str, what: str) -> list[str]:
     return found[1].split() if found else []
 
 
-def run_program(
-    program: Path, *arguments: str, runs: int = 3, timeout: float = 60.0
-) -> tuple[CheckedProgram, list[Finding]]:
-    """A program after its runs, and their findings."""
-    one = CheckedProgram(load_program(program), (str(program), *arguments), timeout, server(), lambda _: None)
-    return one, list(one.examine(runs, seed=1).findings)
+run_program = partial(check_program, runs=3)
 
 
 def kfuzz(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:

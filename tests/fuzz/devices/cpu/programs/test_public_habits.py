@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from forked import run_forked
-from program_runs import built, check_twice
+from program_runs import built, check_program
 
 from kfuzz.common.text.headers import SourceFile
 from kfuzz.devices import ClaimError, UnsupportedError
@@ -296,6 +296,6 @@ int main() {
 @pytest.mark.slow
 def test_what_nvcc_takes_compiles_own_integers_variables_of_a_thread_and_more(tmp_path: Path) -> None:
     (tmp_path / "own.cu").write_text(OWN_NAMES)
-    one, findings = check_twice(built(tmp_path, str(tmp_path / "own.cu")))
+    one, findings = check_program(built(tmp_path, str(tmp_path / "own.cu")))
     assert findings == []
     assert {run.exit_code for run in one.printed} == {0}

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 from paths import DATA
-from program_runs import server
+from program_runs import built, server
 
 from kfuzz.devices import Finding
 from kfuzz.devices.cpu.abi import Assume
 from kfuzz.devices.cpu.compiler import Library
 from kfuzz.devices.cpu.experiments import FINE, Manner
-from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
+from kfuzz.devices.cpu.programs.build import load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram
-from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.cpu.programs.sampling import BlockSampling
 from kfuzz.devices.memory.layout import POISONS
 from kfuzz.ui.reports.program import sampling_notes
@@ -28,10 +27,7 @@ NOT_YET = BlockSampling(accesses_in_full=1 << 40, sampled_from=64)
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    made = tmp_path_factory.mktemp("often") / "program"
-    command = parse([str(SOURCE)])
-    link([compile_source(one, command.flags).object for one in command.sources], command, made)
-    return load_program(made)
+    return load_program(built(tmp_path_factory.mktemp("often"), str(SOURCE)))
 
 
 def run(

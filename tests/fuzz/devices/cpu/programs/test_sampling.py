@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import pytest
 from paths import DATA
-from program_runs import server
+from program_runs import built, server
 
 from kfuzz.devices import Finding
 from kfuzz.devices.cpu.compiler import Library
-from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
+from kfuzz.devices.cpu.programs.build import load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram
-from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.cpu.programs.sampling import BlockSampling, SampledShare
 from kfuzz.ui.reports.program import sampling_notes
 
@@ -26,10 +25,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     """The program, built once."""
-    program = tmp_path_factory.mktemp("built") / "program"
-    command = parse([str(SOURCE)])
-    link([compile_source(one, command.flags).object for one in command.sources], command, program)
-    return load_program(program)
+    return load_program(built(tmp_path_factory.mktemp("built"), str(SOURCE)))
 
 
 def check(

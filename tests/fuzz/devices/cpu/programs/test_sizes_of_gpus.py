@@ -1,31 +1,20 @@
 """Programs whose grids follow the GPU: host functions see an H200 first, and a small GPU in the second run."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from paths import DATA
-from program_runs import server
-
-from kfuzz.devices import Finding
-from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
-from kfuzz.devices.cpu.programs.check import CheckedProgram
-from kfuzz.devices.cpu.programs.command_line import parse
+from program_runs import built, check_program
 
 pytestmark = pytest.mark.slow
+check = partial(check_program, runs=3)
 ON_SMALL = "on a GPU with 4 multiprocessors"
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("sizes") / "program"
-    command = parse([str(DATA / "gpu_sizes" / "sized_by_the_gpu.cu")])
-    link([compile_source(one, command.flags).object for one in command.sources], command, made)
-    return made
-
-
-def check(program: Path, *arguments: str, runs: int = 3) -> tuple[CheckedProgram, list[Finding]]:
-    one = CheckedProgram(load_program(program), (str(program), *arguments), 60.0, server(), lambda _: None)
-    return one, list(one.examine(runs, seed=1).findings)
+    return built(tmp_path_factory.mktemp("sizes"), str(DATA / "gpu_sizes" / "sized_by_the_gpu.cu"))
 
 
 def test_a_right_program_may_print_what_depends_on_the_size_of_the_gpu(program: Path) -> None:
