@@ -15,6 +15,7 @@ from seldom import ONE_A_FAMILY
 from with_nvcc import missing_nvcc, needs_nvcc
 
 from kfuzz.claims.kernel import KERNELS, Kernel, load
+from kfuzz.common.time_limits import TimeLimits, limited
 from kfuzz.devices import ClaimError, DeviceError, Entry, cache
 from kfuzz.devices.gpu import hosting, machine_code, nvidia
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
@@ -39,6 +40,17 @@ def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def compiled(source: str, *entries: str, architecture: str = "sm_90", path: Path = KERNEL) -> machine_code.MachineCode:
     return machine_code.compile_kernel(path, source, (), entries, architecture)
+
+
+@needs_nvcc
+def test_an_nvcc_that_sleeps_is_ended(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sleeps = 'case "$*" in *-ptx*) sleep 1000;; esac'
+    (own_cache / "nvcc").write_text(f'#!/bin/sh\n{sleeps}\nexec {nvidia.find_nvcc()} "$@"\n')
+    (own_cache / "nvcc").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{own_cache}:{os.environ['PATH']}")
+    reported = r"mine\.cu: not compiled within 0\.5 s \(limit of one compilation: --compile-time\)"
+    with limited(TimeLimits(compile=0.5)), pytest.raises(ClaimError, match=reported):
+        compiled(TEMPLATE, "plain")
 
 
 @needs_nvcc
