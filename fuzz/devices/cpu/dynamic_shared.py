@@ -21,10 +21,13 @@ def declare_dynamic_arrays(code: str) -> Iterator[TextEdit]:
 
 
 def _declare(match: re.Match[str]) -> str:
-    """Declare a reference to the dynamic array of the running block, whose address changes with the block."""
+    """Declare a reference to the dynamic array of the running block, whose address changes with the block.
+
+    It is static, since each file may have an array of that name and another type.
+    """
     kind = " ".join(re.sub(ALIGNMENT, " ", f"{match['before']} {match['type']}").split())
     volatile = "volatile " if re.search(r"\bvolatile\b", match[0]) and "volatile" not in kind else ""
     inner = " ".join(match["inner"].split())
     pointer = f"{volatile}{kind} (*const &{{}}){inner}" if inner else f"{volatile}{kind} *const &{{}}"
     place = f"reinterpret_cast<{pointer.format('')}>(::cuda_on_cpu_dynamic_shared)"
-    return f"{pointer.format(match['name'])} = {place}"
+    return f"static {pointer.format(match['name'])} = {place}"

@@ -220,6 +220,11 @@ def shared_arrays(path: Path) -> dict[str, int]:
     return {words[7].rpartition("::")[2]: int(words[2], 0) for words in arrays}
 
 
+def global_variables(path: Path) -> set[str]:
+    """The variables that an object defines for all objects."""
+    return {words[7] for words in _symbols(path) if words[4] == "GLOBAL" and words[3] in ("TLS", "OBJECT")}
+
+
 def _symbols(path: Path, *options: str) -> Iterator[list[str]]:
     """The symbols that a library defines, as readelf's columns."""
     command = ["readelf", "--symbols", "--wide", *options, str(path)]

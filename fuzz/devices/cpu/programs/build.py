@@ -13,7 +13,8 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -42,6 +43,7 @@ FRONT = 1
 NOTES = ".kfuzz_notes"
 MOST_FILES = (1 << 31) // LINES_A_FILE - 1
 MAIN = re.compile(r"\bmain\s*\(")
+OF_DEVICE = re.compile(r"\b__(?:device|constant|managed|shared)__\b[^;={}()]*?\b(\w+)\s*[\[;={]")
 TORCH = re.compile(r"(?:torch|ATen|c10|pybind11)/")
 """Headers of PyTorch and of its extensions."""
 BEGIN = f"""#!/bin/sh
@@ -245,7 +247,7 @@ def link(objects: Sequence[Path], command: Command, output: Path, flavour: Flavo
     with cache.scratch() as folder:
         made = folder / "program.so"
         ours = [*toolchain.build_program_objects(compiler, flavour), *HOST_LIBRARIES]
-        words = [compiler, *LINK, *map(str, objects), *command.linked, *ours]
+        words = [compiler, *LINK, *_with_own_variables([*map(str, objects), *command.linked], folder), *ours]
         try:  # the first link reports what is missing
             _run([*words, str(toolchain.build_runtime()), "-Wl,--no-undefined", "-o", str(made)], folder)
         except ClaimError:
@@ -259,6 +261,21 @@ def link(objects: Sequence[Path], command: Command, output: Path, flavour: Flavo
         output.unlink(missing_ok=True)
         output.write_bytes(begin + b"\n" * (LIBRARY_AT - len(begin)) + made.read_bytes())
         output.chmod(0o755)
+
+
+def _with_own_variables(words: Sequence[str], folder: Path) -> Iterator[str]:
+    """The words for the linker; several objects with a device variable of one name have one each, as with nvcc."""
+    named = {one: toolchain.global_variables(Path(one)) for one in words if one.endswith(".o")}
+    times = Counter(name for names in named.values() for name in names)
+    for number, one in enumerate(words):
+        several = {name for name in named.get(one, ()) if times[name] > 1}
+        if several:
+            texts = (text for notes in _read_notes(Path(one)) for _, _, text in notes["files"])
+            several &= {name for text in texts for name in OF_DEVICE.findall(blank_non_code(text))}
+        if several:
+            copy = folder / f"own_{number}.o"
+            _run(["objcopy", *(f"--localize-symbol={name}" for name in several), one, str(copy)], folder)
+        yield str(copy) if several else one
 
 
 def _check_static_shared(made: Path) -> None:
@@ -278,7 +295,8 @@ def _run(command: list[str], folder: Path) -> None:
             raise ClaimError(
                 "none of these files has a main(); kfuzz check runs a whole program, and kfuzz fuzz a kernel"
             )
-        errors = [one for one in lines if "undefined reference" in one or "error" in one] or lines
+        errors = [one for one in lines if re.search("undefined reference|multiple definition|error(?!: ld ret)", one)]
+        errors = errors or lines
         place = re.compile(rf"\S*\b{re.escape(KERNEL_NAME)}:(\d+)")
         is_of_author = [not (at := place.search(one)) or int(at[1]) >= LINES_A_FILE for one in errors]
         errors = list(itertools.compress(errors, is_of_author)) or errors

@@ -90,5 +90,5 @@ def test_a_program_includes_cute_as_the_user_has_it(tmp_path: Path) -> None:
 def test_dynamic_shared_memory_of_a_header_is_that_of_the_running_block() -> None:
     text = "template <class T> __global__ void k() {\n  extern __shared__ char smem[];\n  T()(smem);\n}\n"
     made = translate_header(text, Path("device_kernel.h"))
-    assert "  char *const &smem = reinterpret_cast<char *const &>(::cuda_on_cpu_dynamic_shared);\n" in made
+    assert "  static char *const &smem = reinterpret_cast<char *const &>(::cuda_on_cpu_dynamic_shared);\n" in made
     assert made.count("\n") == text.count("\n")

@@ -299,3 +299,35 @@ def test_what_nvcc_takes_compiles_own_integers_variables_of_a_thread_and_more(tm
     one, findings = check_program(built(tmp_path, str(tmp_path / "own.cu")))
     assert findings == []
     assert {run.exit_code for run in one.printed} == {0}
+
+
+OF_ONE_FILE = """
+extern __shared__ T moved[];
+__device__ T given = N;
+__constant__ T factor[1];
+__shared__ T part[32];
+static __global__ void fill(T *x) {
+  moved[threadIdx.x] = given, part[threadIdx.x] = factor[0];
+  __syncthreads();
+  x[threadIdx.x] = moved[31 - threadIdx.x] * part[31 - threadIdx.x];
+}
+T RUN() {
+  T *x, once = 10, all[32];
+  cudaMalloc(&x, sizeof all);
+  cudaMemcpyToSymbol(factor, &once, sizeof once);
+  fill<<<1, 32, sizeof all>>>(x);
+  cudaMemcpy(all, x, sizeof all, cudaMemcpyDeviceToHost);
+  return all[0];
+}
+"""
+
+
+@pytest.mark.soak
+def test_each_file_has_its_own_variables_and_arrays_of_one_name(tmp_path: Path) -> None:
+    first = f"#define T int\n#define N 3\n#define RUN ints\n{OF_ONE_FILE}"
+    second = f"#define T double\n#define N 5\n#define RUN doubles\n{OF_ONE_FILE}int ints();\n"
+    (tmp_path / "a.cu").write_text(first)
+    (tmp_path / "b.cu").write_text(f"{second}int main() {{ return ints() == 30 && doubles() == 50 ? 0 : 1; }}\n")
+    one, findings = check_program(built(tmp_path, str(tmp_path / "a.cu"), str(tmp_path / "b.cu")))
+    assert findings == []
+    assert {run.exit_code for run in one.printed} == {0}
