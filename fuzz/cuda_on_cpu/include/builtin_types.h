@@ -1,3 +1,1 @@
-// All of it is already included.
-#pragma once
-#include "cuda_on_cpu.h"
+#include "cuda_on_cpu.h"  // all of it

@@ -10,7 +10,7 @@
 
 namespace cuda_on_cpu {
 
-constexpr uint32_t max_buffers = 1024, max_args = 256;
+constexpr uint32_t max_buffers = 4096, max_args = 256;
 constexpr uint32_t usual_multiprocessors = 132;  // an H200's
 
 struct Index {

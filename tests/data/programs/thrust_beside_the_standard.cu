@@ -20,6 +20,7 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/iterator/permutation_iterator.h>
+#include <thrust/merge.h>
 #include <thrust/partition.h>
 #include <thrust/reduce.h>
 #include <thrust/replace.h>
@@ -35,6 +36,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -128,6 +130,25 @@ int main(int, char **argv) {
   CHECK(thrust::upper_bound(both.begin(), both.end(), -7) == thrust::lower_bound(both.begin(), both.end(), -6));
   CHECK(!thrust::binary_search(both.begin(), both.end(), 3) && thrust::remove(both.begin(), both.end(), -7) < both.end());
   CHECK(thrust::norm(thrust::complex<float>(3, 4)) == 25);
+  thrust::device_vector<int> some(4, 7);  // of ints, whose value is no line
+  some.insert(some.begin() + 1, 3);
+  some.erase(some.begin() + 3, some.end());
+  thrust::copy(some.begin(), some.end(), std::ostream_iterator<int>(std::cout, " "));
+  thrust::for_each(some.begin(), some.end(), [] __device__(int &x) { x *= 2; });
+  CHECK(some.size() == 3 && some[0]++ == 14 && some[0] == 15 && some[1] == 6);
+  auto [low, high] = thrust::minmax_element(some.begin(), some.end());
+  CHECK(*low == 6 && *high == 15);
+  const int runs[] = {5, 5, 5, 6, 6}, values[] = {1, 2, 3, 4, 5}, wanted[] = {1, 3, 6, 4, 9}, odd_of[] = {1, 3, 5}, at_bounds[] = {0, 3, 5};
+  thrust::device_vector<int> keyed(runs, runs + 5), with(values, values + 5), out(5);
+  thrust::inclusive_scan_by_key(keyed.begin(), keyed.end(), with.begin(), out.begin());
+  CHECK(std::equal(wanted, wanted + 5, thrust::host_vector<int>(out).begin()));
+  CHECK(thrust::copy_if(with.begin(), with.end(), with.begin(), out.begin(), IsOdd()) - out.begin() == 3);
+  CHECK(std::equal(odd_of, odd_of + 3, thrust::host_vector<int>(out).begin()));
+  thrust::lower_bound(keyed.begin(), keyed.end(), thrust::make_counting_iterator(5), thrust::make_counting_iterator(8), out.begin());
+  CHECK(std::equal(at_bounds, at_bounds + 3, thrust::host_vector<int>(out).begin()));
+  auto ends = thrust::unique_by_key(keyed.begin(), keyed.end(), with.begin());
+  CHECK(ends.first - keyed.begin() == 2 && keyed[1] == 6 && with[1] == 4);
+  CHECK(thrust::merge(some.begin(), some.end(), with.begin(), with.begin() + 2, out.begin()) == out.end() && out[0] == 1);
   int *raw;
   cudaMalloc(&raw, n * sizeof(int));
   thrust::device_ptr<int> wrapped = thrust::device_pointer_cast(raw);

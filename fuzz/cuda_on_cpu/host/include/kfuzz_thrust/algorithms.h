@@ -6,12 +6,6 @@
 namespace thrust {
 namespace details {
 
-// The line of a call of an algorithm, in its own type: an int argument cannot be taken for one.
-struct Caller {
-  int line;
-  operator int() const { return line; }
-};
-
 template <class Iterator>
 Policy policy_of() {
   return {Place<Iterator>::on_device, nullptr};
@@ -48,8 +42,8 @@ void generate(const Policy &policy, It first, It last, Function function, int li
 
 template <class It, class Function>
 It for_each(const Policy &policy, It first, It last, Function function, int line) {
-  if (!policy.on_device)
-    std::for_each(first, last, function);
+  if (!policy.on_device)  // by places, since a function may take int &, which the reference of a device_ptr is not
+    for (ptrdiff_t i = 0; i < last - first; i++) function(raw(first)[i]);
   else
     for_each_index(policy, static_cast<size_t>(last - first), line, [from = raw(first), function](size_t i) { Function{function}(from[i]); });
   return last;
@@ -104,9 +98,13 @@ Out copy(const Policy &policy, It first, It last, Out out, int line) {
       return std::copy(values.begin(), values.end(), out);
     }
   }
-  if (!policy.on_device) return std::copy(first, last, out);
-  for_each_index(policy, count, line, [from = raw(first), to = raw(out)](size_t i) { to[i] = from[i]; });
-  return out + (last - first);
+  if constexpr (std::is_same_v<typename std::iterator_traits<Out>::iterator_category, std::output_iterator_tag>) {
+    return std::copy(first, last, out);
+  } else {
+    if (!policy.on_device) return std::copy(first, last, out);
+    for_each_index(policy, count, line, [from = raw(first), to = raw(out)](size_t i) { to[i] = from[i]; });
+    return out + (last - first);
+  }
 }
 
 template <class It, class T, class Operator>
@@ -184,6 +182,9 @@ Out scan(const Policy &policy, It first, It last, Out out, T initial, Operator c
   return out + (last - first);
 }
 
+template <class It>
+std::pair<It, It> both(It a, It b) { return {a, b}; }
+
 // Merging runs: equal elements keep their order. `values` move with their keys, if there are any.
 template <class Key, class Value, class Before>
 void merge_sort(Key *keys, Value *values, ptrdiff_t n, Key *more_keys, Value *more_values, Before before) {
@@ -248,6 +249,10 @@ ptrdiff_t kept(const Policy &policy, It first, It last, Out out, Keep keep, int 
   return in_order<ptrdiff_t>(policy, line, [from = raw(first), to = raw(out), all] { return all(from, to); });
 }
 
+template <class It, class Stencil, class Out, class Predicate>
+Out copy_if(const Policy &policy, It first, It last, Stencil stencil, Out out, Predicate predicate, int line) {
+  return out + kept(policy, first, last, out, [predicate, at = raw(stencil)](auto, ptrdiff_t i) { return predicate(at[i]); }, line);
+}
 template <class It, class Out, class Predicate>
 Out copy_if(const Policy &policy, It first, It last, Out out, Predicate predicate, int line) {
   return out + kept(policy, first, last, out, [predicate](auto from, ptrdiff_t i) { return predicate(from[i]); }, line);
@@ -351,10 +356,48 @@ It partition(const Policy &policy, It first, It last, F predicate, int line) {
   return first + count_if(policy, first, last, predicate, line);
 }
 
-// The number of elements before the place of a value in a sorted range.
+// The number of elements before the place of a value in a sorted range; for one value, or for each of several.
 template <class It, class T, class F>
 ptrdiff_t bound(const Policy &policy, It first, It last, const T &value, F before, int line) {
   return find_if(policy, first, last, [value, before](const auto &one) { return !before(one, value); }, line) - first;
+}
+template <class It, class Values, class Out, class F>
+Out bounds(const Policy &policy, It first, It last, Values values, Values end, Out out, F before, int line) {
+  auto place = [from = raw(first), n = last - first, before](const auto &value) {
+    ptrdiff_t low = 0;
+    for (ptrdiff_t high = n; low < high;) {
+      ptrdiff_t middle = (low + high) / 2;
+      before(from[middle], value) ? low = middle + 1 : high = middle;
+    }
+    return low;
+  };
+  return transform(policy, values, end, out, place, line);
+}
+
+// A scan within each run of equal keys.
+template <class It, class Values, class Out, class T>
+Out scan_by_key(const Policy &policy, It first, It last, Values values, Out out, T initial, bool inclusive, int line) {
+  auto all = [n = last - first, initial, inclusive](auto keys, auto from, auto to) {
+    T sum = initial;
+    for (ptrdiff_t i = 0; i < n; i++) {
+      if (i && !(keys[i - 1] == keys[i])) sum = initial;
+      T own = from[i];
+      to[i] = inclusive ? sum + own : sum;
+      sum = sum + own;
+    }
+  };
+  if (!policy.on_device)
+    all(first, values, out);
+  else
+    by_one(policy, line, [keys = raw(first), from = raw(values), to = raw(out), all] { all(keys, from, to); });
+  return out + (last - first);
+}
+
+template <class It, class Second, class Out, class F>
+Out merge(const Policy &policy, It first, It last, Second second, Second end, Out out, F before, int line) {
+  Out middle = copy(policy, first, last, out, line), done = copy(policy, second, end, middle, line);
+  sort(policy, out, done, before, line);
+  return done;
 }
 
 }  // namespace details
@@ -430,7 +473,7 @@ CUDA_ON_CPU_THRUST(remove_if, (class It, class F), (It first, It last, F predica
 CUDA_ON_CPU_THRUST(remove, (class It, class T), (It first, It last, const T &value),
                    remove_if(policy, first, last, [value](const auto &one) { return one == value; }, line))
 CUDA_ON_CPU_THRUST(replace_if, (class It, class F, class T), (It first, It last, F predicate, const T &value),
-                   transform(policy, first, last, first, [predicate, value](const auto &one) { return predicate(one) ? static_cast<std::decay_t<decltype(one)>>(value) : one; }, line))
+                   transform(policy, first, last, first, [predicate, value](details::ElementOf<It> one) { return predicate(one) ? static_cast<details::ElementOf<It>>(value) : one; }, line))
 CUDA_ON_CPU_THRUST(replace, (class It, class T), (It first, It last, const T &old, const T &value),
                    transform(policy, first, last, first, [old, value](const auto &one) { return one == old ? value : one; }, line))
 CUDA_ON_CPU_THRUST(partition, (class It, class F), (It first, It last, F predicate), partition(policy, first, last, predicate, line))
@@ -451,6 +494,32 @@ CUDA_ON_CPU_THRUST(transform_exclusive_scan, (class It, class Out, class U, clas
                    scan(policy, make_transform_iterator(first, unary), make_transform_iterator(first, unary) + (last - first), out, initial, combine, false, line))
 CUDA_ON_CPU_THRUST(stable_sort_by_key, (class It, class Values), (It first, It last, Values values), sort_by_key(policy, first, last, values, less<>(), line))
 CUDA_ON_CPU_THRUST(unique, (class It), (It first, It last), unique(policy, first, last, equal_to<>(), line))
+CUDA_ON_CPU_THRUST(unique_copy, (class It, class Out), (It first, It last, Out out), unique(policy, out, copy(policy, first, last, out, line), equal_to<>(), line))
+CUDA_ON_CPU_THRUST(unique_by_key, (class It, class Values), (It first, It last, Values values),
+                   reduce_by_key(policy, first, last, values, first, values, equal_to<>(), [](const auto &a, const auto &) { return a; }, line))
+CUDA_ON_CPU_THRUST(minmax_element, (class It), (It first, It last),
+                   both(best(policy, first, last, [](const auto &a, const auto &b) { return a < b; }, line),
+                                 best(policy, first, last, [](const auto &a, const auto &b) { return !(a < b); }, line)))
+CUDA_ON_CPU_THRUST(copy_if, (class It, class Stencil, class Out, class F), (It first, It last, Stencil stencil, Out out, F predicate),
+                   copy_if(policy, first, last, stencil, out, predicate, line))
+CUDA_ON_CPU_THRUST(remove_copy_if, (class It, class Out, class F), (It first, It last, Out out, F predicate),
+                   copy_if(policy, first, last, out, [predicate](const auto &one) { return !predicate(one); }, line))
+CUDA_ON_CPU_THRUST(reverse_copy, (class It, class Out), (It first, It last, Out out), reverse(policy, out, copy(policy, first, last, out, line), line))
+CUDA_ON_CPU_THRUST(generate_n, (class It, class F), (It first, ptrdiff_t n, F function), generate(policy, first, first + n, function, line))
+CUDA_ON_CPU_THRUST(uninitialized_fill, (class It, class T), (It first, It last, const T &value), fill(policy, first, last, value, line))
+CUDA_ON_CPU_THRUST(merge, (class It, class Second, class Out), (It first, It last, Second second, Second end, Out out),
+                   merge(policy, first, last, second, end, out, less<>(), line))
+CUDA_ON_CPU_THRUST(lower_bound, (class It, class Values, class Out), (It first, It last, Values values, Values end, Out out),
+                   bounds(policy, first, last, values, end, out, less<>(), line))
+CUDA_ON_CPU_THRUST(upper_bound, (class It, class Values, class Out), (It first, It last, Values values, Values end, Out out),
+                   bounds(policy, first, last, values, end, out, less_equal<>(), line))
+CUDA_ON_CPU_THRUST(inclusive_scan_by_key, (class It, class Values, class Out), (It first, It last, Values values, Out out),
+                   scan_by_key(policy, first, last, values, out, details::ElementOf<Values>(), true, line))
+CUDA_ON_CPU_THRUST(exclusive_scan_by_key, (class It, class Values, class Out), (It first, It last, Values values, Out out),
+                   scan_by_key(policy, first, last, values, out, details::ElementOf<Values>(), false, line))
+CUDA_ON_CPU_THRUST(reduce_by_key, (class It, class Values, class Keys, class Sums, class E, class F),
+                   (It first, It last, Values values, Keys keys, Sums sums, E equal, F combine),
+                   reduce_by_key(policy, first, last, values, keys, sums, equal, combine, line))
 CUDA_ON_CPU_THRUST(reduce_by_key, (class It, class Values, class Keys, class Sums), (It first, It last, Values values, Keys keys, Sums sums),
                    reduce_by_key(policy, first, last, values, keys, sums, equal_to<>(), plus<>(), line))
 CUDA_ON_CPU_THRUST(gather, (class It, class From, class Out), (It first, It last, From from, Out out), gather(policy, first, last, from, out, line))

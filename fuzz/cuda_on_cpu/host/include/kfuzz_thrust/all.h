@@ -11,6 +11,7 @@
 #include <iostream>  // as in thrust
 #include <iterator>
 #include <numeric>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,12 @@
 #include "algorithms.h"
 #include "random.h"
 
+#define THRUST_VERSION 300200
+#define THRUST_MAJOR_VERSION (THRUST_VERSION / 100000)
+#define THRUST_MINOR_VERSION (THRUST_VERSION / 100 % 1000)
+#define THRUST_SUBMINOR_VERSION (THRUST_VERSION % 100)
 namespace thrust {
+using std::system_error;
 using std::complex, std::abs, std::arg, std::conj, std::exp, std::norm, std::polar, std::pow, std::sqrt;
 }
 #endif

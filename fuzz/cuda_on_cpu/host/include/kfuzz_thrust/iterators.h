@@ -147,6 +147,10 @@ struct square {
   T operator()(const T &a) const { return a * a; }
 };
 template <class T>
+struct logical_not {
+  bool operator()(const T &a) const { return !a; }
+};
+template <class T>
 struct identity {
   const T &operator()(const T &a) const { return a; }
 };

@@ -34,6 +34,9 @@ class device_reference {
   device_reference &operator-=(const T &value) { return *this = static_cast<T>(*this) - value; }
   device_reference &operator*=(const T &value) { return *this = static_cast<T>(*this) * value; }
   device_reference &operator++() { return *this += T(1); }
+  device_reference &operator--() { return *this -= T(1); }
+  T operator++(int) { return ++*this - T(1); }
+  T operator--(int) { return --*this + T(1); }
   friend void swap(device_reference a, device_reference b) {
     T value = a;
     a = b;
@@ -101,6 +104,12 @@ template <class T>
 void device_free(device_ptr<T> at, CUDA_ON_CPU_LINE) { cudaFree(const_cast<std::remove_cv_t<T> *>(at.get()), line); }
 
 namespace details {
+
+// The line of a call of an algorithm, in its own type: an int argument cannot be taken for one.
+struct Caller {
+  int line;
+  operator int() const { return line; }
+};
 
 // Where an algorithm runs: its stream, and whether it waits.
 struct Policy {

@@ -18,17 +18,17 @@ class device_vector {
   using reference = device_reference<T>;
 
   device_vector() = default;
-  explicit device_vector(size_t count, CUDA_ON_CPU_LINE) { fill_with(count, T(), line); }
-  device_vector(size_t count, const T &value, CUDA_ON_CPU_LINE) { fill_with(count, value, line); }
-  device_vector(const device_vector &other, CUDA_ON_CPU_LINE) { take(other.begin(), other.size(), line); }
+  explicit device_vector(size_t count, details::Caller line = {__builtin_LINE()}) { fill_with(count, T(), line); }
+  device_vector(size_t count, const T &value, details::Caller line = {__builtin_LINE()}) { fill_with(count, value, line); }
+  device_vector(const device_vector &other, details::Caller line = {__builtin_LINE()}) { take(other.begin(), other.size(), line); }
   device_vector(device_vector &&other) noexcept { swap(other); }
   template <class A>
-  device_vector(const std::vector<T, A> &other, CUDA_ON_CPU_LINE) { take(other.data(), other.size(), line); }
+  device_vector(const std::vector<T, A> &other, details::Caller line = {__builtin_LINE()}) { take(other.data(), other.size(), line); }
   template <class A>
-  device_vector(const host_vector<T, A> &other, CUDA_ON_CPU_LINE) { take(other.data(), other.size(), line); }
-  device_vector(std::initializer_list<T> values, CUDA_ON_CPU_LINE) { take(values.begin(), values.size(), line); }
+  device_vector(const host_vector<T, A> &other, details::Caller line = {__builtin_LINE()}) { take(other.data(), other.size(), line); }
+  device_vector(std::initializer_list<T> values, details::Caller line = {__builtin_LINE()}) { take(values.begin(), values.size(), line); }
   template <class Iterator, class = typename std::iterator_traits<Iterator>::iterator_category>
-  device_vector(Iterator first, Iterator last, CUDA_ON_CPU_LINE) { assign(first, last, line); }
+  device_vector(Iterator first, Iterator last, details::Caller line = {__builtin_LINE()}) { assign(first, last, line); }
   ~device_vector() { release(0); }
 
   device_vector &operator=(const device_vector &other) {
@@ -45,7 +45,7 @@ class device_vector {
   device_vector &operator=(const std::vector<T, A> &other) { return replace(other.data(), other.size()), *this; }
 
   template <class Iterator>
-  void assign(Iterator first, Iterator last, CUDA_ON_CPU_LINE) {
+  void assign(Iterator first, Iterator last, details::Caller line = {__builtin_LINE()}) {
     if constexpr (details::Place<Iterator>::on_device) {
       take(first, static_cast<size_t>(last - first), line);
     } else {
@@ -53,10 +53,10 @@ class device_vector {
       take(values.data(), values.size(), line);
     }
   }
-  void assign(size_t count, const T &value, CUDA_ON_CPU_LINE) { fill_with(count, value, line); }
-  void resize(size_t count, CUDA_ON_CPU_LINE) { resize(count, T(), line); }
+  void assign(size_t count, const T &value, details::Caller line = {__builtin_LINE()}) { fill_with(count, value, line); }
+  void resize(size_t count, details::Caller line = {__builtin_LINE()}) { resize(count, T(), line); }
   template <class U, class = std::enable_if_t<!std::is_same_v<U, details::Policy>>>
-  void resize(size_t count, const U &value, int line = __builtin_LINE()) {
+  void resize(size_t count, const U &value, details::Caller line = {__builtin_LINE()}) {
     if (count == size_) return;
     device_vector made;
     made.fill_with(count, static_cast<T>(value), line);
@@ -67,7 +67,12 @@ class device_vector {
   void reserve(size_t) {}
   void shrink_to_fit() {}
   void clear() { release(0); }
-  void push_back(const T &value, CUDA_ON_CPU_LINE) { resize(size_ + 1, value, line); }
+  void push_back(const T &value, details::Caller line = {__builtin_LINE()}) { resize(size_ + 1, value, line); }
+  iterator erase(iterator at) { return erase(at, at + 1); }
+  iterator erase(iterator first, iterator last) { return replace_part(first, last, std::vector<T>()); }
+  iterator insert(iterator at, const T &value) { return replace_part(at, at, std::vector<T>{value}); }
+  template <class Iterator>
+  void insert(iterator at, Iterator first, Iterator last) { replace_part(at, at, host_vector<T>(first, last)); }
   void pop_back() { resize(size_ - 1); }
   void swap(device_vector &other) noexcept {
     std::swap(data_, other.data_);
@@ -108,6 +113,15 @@ class device_vector {
     allocate(count, line);
     if (count) cudaMemcpy(data_, details::raw(from), count * sizeof(T), cudaMemcpyDefault, line);
     cudaDeviceSynchronize();
+  }
+  iterator replace_part(iterator first, iterator last, const std::vector<T> &with) {
+    std::vector<T> all(size_);
+    ptrdiff_t low = first - begin(), high = last - begin();
+    if (size_) cudaMemcpy(all.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost);
+    all.erase(all.begin() + low, all.begin() + high);
+    all.insert(all.begin() + low, with.begin(), with.end());
+    *this = all;
+    return begin() + low;
   }
   template <class From>
   void replace(From from, size_t count) {
@@ -175,6 +189,10 @@ bool operator==(const host_vector<T> &a, const device_vector<T> &b) {
 template <class T>
 bool operator==(const device_vector<T> &a, const device_vector<T> &b) {
   return host_vector<T>(a) == host_vector<T>(b);
+}
+template <class T>
+bool operator!=(const device_vector<T> &a, const device_vector<T> &b) {
+  return !(a == b);
 }
 
 }  // namespace thrust
