@@ -9,7 +9,8 @@ from program_runs import server
 
 from kfuzz.devices import Finding
 from kfuzz.devices.cpu.programs.build import load_program
-from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
+from kfuzz.devices.cpu.programs.check import CheckedProgram
+from kfuzz.devices.cpu.programs.server import Server
 
 CASE = re.compile(r"(?:(?<!define )\b(?:CASE|PAIR)\(|\{\")(\w+)\"?, [\d{a-z]")
 

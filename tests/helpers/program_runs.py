@@ -6,9 +6,10 @@ from pathlib import Path
 
 from kfuzz.devices import Finding
 from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
-from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
+from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.cpu.programs.sampling import USUAL_SAMPLING, BlockSampling
+from kfuzz.devices.cpu.programs.server import Server
 
 
 @cache

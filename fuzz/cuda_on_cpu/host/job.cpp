@@ -94,6 +94,7 @@ static bool run_once(Run *the_run) {
   run->asks_multiprocessors = 0;
   run->skipped_launches = 0;
   run->sampled_launches = run->sampled_blocks = run->blocks_in_full = run->blocks_in_part = 0;
+  run->launches_begun = run->blocks_run = run->blocks_checked = run->blocks_of_launch = 0;
   reseed(run->seed);
   restore_globals(*run->module);
   start_printing();

@@ -208,6 +208,7 @@ struct Run {
   uint32_t missing_lane;       // the value that a shuffle reads from a lane that takes no part in it
   uint32_t flush_denormals;    // -ftz=true
   uint32_t timeout_ms;         // of processor time
+  uint32_t still_ms;           // of a program: the time is up, too, once a launch has made no progress for so long; 0: never
   int32_t watched_buffer;      // check only: -1, or the buffer with the byte whose last writer is wanted
   uint64_t watched_offset;
   const uint64_t *only_blocks;  // only these blocks run, and buffers are filled where they are touched (vast.h)
@@ -258,6 +259,9 @@ struct Run {
   uint32_t may_skip_launches;
   uint64_t skipped_launches;  // out: repeated, although they change nothing (repetitions.h)
   uint64_t sampled_launches, sampled_blocks, blocks_in_full, blocks_in_part;
+  // out: launches that have begun, and their blocks: those that have ended, and those of them checked in full. Of the
+  // launch that runs, or ran last: the blocks that it has.
+  uint64_t launches_begun, blocks_run, blocks_checked, blocks_of_launch;
   // Launches are accepted or refused, and nothing runs: arrays are addresses without memory (unbacked.h).
   uint32_t only_launches;
 };

@@ -401,6 +401,8 @@ void run_grid(const Step &the_step, const BlockOrder &order_of_starts, Index *in
   grid.progress_before = turns.progress;
   grid.starts_in_all = order_of_starts.count;
   begin_sampling(the_step, grid.starts_in_all);
+  run->launches_begun++;
+  run->blocks_of_launch = grid.starts_in_all * grid.cluster_size;
   for (run->blocks_done = 0; run->blocks_done < grid.starts_in_all * grid.cluster_size;) {
     uint32_t number;
     if ((grid.starts_next || !grid.waiting.count) && can_start(order_of_starts)) {

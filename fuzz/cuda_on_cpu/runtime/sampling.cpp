@@ -115,6 +115,10 @@ void check_all_that_start() {
   forget_lines();
 }
 
-void count_ended_block() { run->blocks_in_part += block.is_light && block.has_met; }
+void count_ended_block() {
+  run->blocks_run++;
+  run->blocks_checked += !block.is_light;
+  run->blocks_in_part += block.is_light && block.has_met;
+}
 
 }  // namespace cuda_on_cpu

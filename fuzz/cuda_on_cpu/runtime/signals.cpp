@@ -153,7 +153,8 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   }
   if (number == SIGPROF) {
     look_whether_it_comes_on();
-    if (--watch.looks_left) return;
+    bool is_still = run->still_ms && watch.still_looks * watch.look_ms >= run->still_ms;
+    if (!is_still && --watch.looks_left) return;
   }
   uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
   if (number == SIGSEGV && is_vast(*run)) {
@@ -213,8 +214,9 @@ bool is_in_kernels() { return watch.in_kernels; }
 void start_timer(uint32_t milliseconds) {
   if (!milliseconds) return;
   constexpr uint32_t most = 16, least = 10;  // milliseconds: the kernel's clock is hardly finer
-  watch.looks_left = std::min(most, std::max(1u, milliseconds / least));
-  watch.look_ms = milliseconds / watch.looks_left;
+  uint32_t first = run->still_ms ? std::min(milliseconds, run->still_ms) : milliseconds;
+  watch.look_ms = first / std::min(most, std::max(1u, first / least));
+  watch.looks_left = milliseconds / watch.look_ms;
   watch.still_looks = 0;
   watch.blocks_before = watch.blocks_begun;
   watch.steps_before = 0;

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 
 from kfuzz.common.printable import printable
 from kfuzz.devices import Circumstances, Finding, Job, Outcome, Probe, Refusal, Run
@@ -101,6 +102,8 @@ class CpuRun:
     """The reason why a host function refused its arguments."""
     asks_multiprocessors: bool = False
     """Whether the host has asked how many multiprocessors the GPU has."""
+    is_cut: bool = False
+    """Whether it did not end, or begin, since the time of the whole command was over."""
 
 
 RunOnce = Callable[[Flavour, Manner, float], CpuRun]
@@ -137,13 +140,18 @@ class Examination:
     """In every run, threads take turns at one access in this many; 0 leaves it to the manner of each run."""
     unended: int = 0
     """The runs that settle doubts and did not end."""
+    time_left: Callable[[], float] = lambda: inf
+    """Seconds until the time of the whole command is over."""
+    was_cut: bool = False
+    """Whether a run did not end, or begin, since that time was over."""
 
     def run(self, manner: Manner, flavour: Flavour | None = None) -> CpuRun:
         """Run the job once in this manner."""
         if self.turns:
             manner, flavour = replace(manner, preempt_one_in=self.turns, whole=True), "check"
         done = self.run_once(flavour or self.flavour, manner, max(self.seconds, 0.001))
-        self.seconds -= done.seconds
+        self.seconds = min(self.seconds - done.seconds, self.time_left())
+        self.was_cut |= done.is_cut
         return done
 
     def try_run(self, manner: Manner) -> CpuRun:
@@ -187,6 +195,7 @@ def examine(
     differ: Differ | None = None,
     seconds: float = 0,
     run_text: RunText | None = None,
+    time_left: Callable[[], float] = lambda: inf,
 ) -> Outcome:
     """Run a job as the probe says, and report what the runs prove.
 
@@ -195,7 +204,7 @@ def examine(
     """
     flavour: Flavour = "check" if probe.check else "fast"
     compare = differ or partial(_find_difference, job)
-    trial = Examination(job, probe, flavour, run_once, seconds or probe.timeout, compare, run_text)
+    trial = Examination(job, probe, flavour, run_once, seconds or probe.timeout, compare, run_text, time_left=time_left)
     if job.source in waiters:
         trial.flavour, trial.turns = "check", FINE
     chosen = manners(probe, bool(job.earlier), fewest_runs(job))
@@ -208,14 +217,18 @@ def examine(
         return CROWD
     if passes[-1].status == Status.refused:
         return _refused(passes)
-    if passes[-1].status == Status.timed_out:
+    if passes[-1].status == Status.timed_out and not passes[-1].is_cut:
         if passes[-1].block_seconds < probe.timeout / 2:
             return _too_slow(passes, "since its blocks or threads keep ending or writing")
         passes = _run_with_turns(trial, passes)
         waiters |= {job.source} if trial.turns else set()
+        if trial.was_cut:
+            return _too_slow(passes, "since the time was over before it could have more")
         if passes[-1].status == Status.timed_out and "hang" not in probe.fatal and _ends_later(trial, passes[-1]):
             return _too_slow(passes, f"since it ends in {PATIENCE} times the time")
-    trial.seconds = max(trial.seconds, 0) + (seconds or probe.timeout)  # the rest happens only if there are defects
+    trial.unended += passes[-1].is_cut
+    extra = seconds or probe.timeout  # the rest happens only if there are defects
+    trial.seconds = min(max(trial.seconds, 0) + extra, time_left())
     sights = _merge([*_sights_of_any_gpu(passes), *_sights_of_small_gpu(trial, passes)])
     whole = [one for one in passes if one.run is not None]
     if trial.flavour == "fast" and any(not one.precise or _is_stop(one) for one in sights):
@@ -272,7 +285,7 @@ def _run_passes(trial: Examination, chosen: Iterable[Manner]) -> list[CpuRun]:
         is_over = one.status not in (
             (Status.finished, Status.stopped) if trial.flavour == "check" else (Status.finished,)
         )
-        if is_over and passes and not _is_on_gpu_of(passes[0], one):
+        if is_over and passes and not _is_on_gpu_of(passes[0], one) and not one.is_cut:
             continue  # a function may want a larger GPU
         passes.append(one)
         if is_over:
@@ -342,16 +355,22 @@ def _too_large(job: Job) -> Outcome:
 
 def _refused(passes: list[CpuRun]) -> Outcome:
     """The outcome where a host function refuses its arguments: no answer, and the certain sights up to there."""
-    certain = [sight for one in passes for sight in one.sights if sight.doubt is None]
+    certain = [sight for one in passes for sight in one.sights if is_certain(sight)]
     return Outcome(findings=tuple(one.finding for one in _merge(certain)), refusal=passes[-1].refusal)
 
 
 def _too_slow(passes: list[CpuRun], why: str) -> Outcome:
     """The outcome of a job that is slow but does not hang: its certain sights."""
     runs = tuple(one.run for one in passes if one.run is not None)
-    certain = [sight for one in passes for sight in one.sights if sight.doubt is None and sight.finding.kind != "hang"]
+    certain = [sight for one in passes for sight in one.sights if is_certain(sight)]
     note = f"stopped: too slow here, though not hanging, {why}; try smaller sizes"
     return Outcome(runs, tuple(one.finding for one in _merge(certain)), (note,))
+
+
+def is_certain(sight: Sight) -> bool:
+    """Whether this is a defect whatever an experiment shows: experiments make warnings to errors, never the reverse."""
+    is_race = sight.race is not None and sight.finding.severity == "error"
+    return sight.finding.kind != "hang" and (sight.doubt is None or is_race)
 
 
 def _run_with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
@@ -371,7 +390,8 @@ def _run_with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
 def _ends_later(trial: Examination, hung: CpuRun) -> bool:
     """Whether a run that was stopped ends if it has more time."""
     trial.seconds = PATIENCE * trial.probe.timeout
-    return trial.run(hung.manner).status != Status.timed_out
+    later = trial.run(hung.manner)
+    return later.status != Status.timed_out or later.is_cut  # nothing shows that it would not
 
 
 def _add_time(trial: Examination, hung: CpuRun) -> CpuRun:
@@ -422,9 +442,12 @@ def _repetition(trial: Examination, checked: list[CpuRun], sight: Sight) -> Agai
     shown = next((one for one in checked if any(other.finding == sight.finding for other in one.sights)), None)
     if shown is None:
         return None
-    return lambda assume: (
-        trial.run(replace(shown.manner, assume=assume), "check").sights if trial.seconds > 0 else [sight]
-    )
+
+    def repeat(assume: int) -> Iterable[Sight]:
+        done = trial.run(replace(shown.manner, assume=assume), "check") if trial.seconds > 0 else None
+        return [sight] if done is None or done.is_cut else done.sights  # what did not end shows no repair
+
+    return repeat
 
 
 def _is_write_after_read(sight: Sight) -> bool:
@@ -606,6 +629,7 @@ def _try_manners(trial: Examination, base: CpuRun, others: Iterable[Manner]) -> 
     """Repeat a run in other manners until its result changes."""
     for manner in others:
         if trial.seconds <= 0:
+            trial.unended += 1
             break
         other = trial.try_run(manner)
         if change := trial.differ(base, other):

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.devices import DeviceError, cache
 from kfuzz.devices.cpu.options import COMMON, LANGUAGE, RUNTIME, Flags, Flavour, options
 from kfuzz.devices.host_compiler import build_once, environment, find_compiler, identity, run_compiler
@@ -51,6 +52,7 @@ def build_runtime(is_over: Callable[[], bool] = lambda: False) -> Path:
 
 def _compile_runtime(compiler: str, made: Path, is_over: Callable[[], bool]) -> None:
     """Compile the runtime's files on all processors, and link them."""
+    announce(Phase(Stage.COMPILING, "kfuzz's own runtime, once"))
     files = sorted(one for room in ("runtime", "host") for one in (HOME / room).glob("*.cpp"))
     objects = {
         one: made.parent / f"{one.parent.name}-{one.stem}.o" for one in files if one not in (*OF_LIBRARIES, OF_PROGRAMS)

@@ -23,12 +23,15 @@ from kfuzz.campaign.trials.judging import device_defect
 from kfuzz.common.exit_codes import READER_GONE
 from kfuzz.common.printable import printable, shown_path
 from kfuzz.common.text.silences import check_silences
+from kfuzz.common.time_limits import limited, time_limits
 from kfuzz.devices import Finding, cache
 from kfuzz.devices.cpu.compiler import Library
+from kfuzz.devices.cpu.programs.ahead import count_processors
 from kfuzz.devices.cpu.programs.build import compile_source, is_program, link, load_program
-from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
+from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.command_line import parse
-from kfuzz.devices.cpu.programs.sampling import NOTHING_SAMPLED, USUAL_SAMPLING
+from kfuzz.devices.cpu.programs.sampling import NOTHING_CHECKED, NOTHING_SAMPLED, USUAL_SAMPLING
+from kfuzz.devices.cpu.programs.server import Server, build_own_parts
 from kfuzz.kinds import Severity
 from kfuzz.ui.commands.completing import FILE_NAME
 from kfuzz.ui.commands.documents import ReportFiles, format_options
@@ -36,11 +39,13 @@ from kfuzz.ui.commands.inputs import GENERATED, FileReader, files_of, generate_f
 from kfuzz.ui.commands.nvcc import LINES_OF_NVCC
 from kfuzz.ui.commands.options import Screen, compile_time_option, console, fail_on_option, parse_duration
 from kfuzz.ui.reports.phases import show_phases
-from kfuzz.ui.reports.program import ProgramReport, blocks, document, last_lines, sampling_notes, verdict
+from kfuzz.ui.reports.program import ProgramReport, blocks, document, last_lines, share_notes, verdict
 from kfuzz.ui.reports.silenced import silence_texts
 
 LINE_EVERY = 10.0
 """Seconds between two lines of progress without a terminal."""
+TO_REPORT = 1.0
+"""Seconds of --max-time for ending the last runs, which may have many GB of memory, and for the report."""
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -68,9 +73,10 @@ class WithArguments(click.Command):
     "threads collide, in the format that the program reads. {input} among the arguments stands for the file; without "
     "it the file is the last argument. Default: run the program once with its own arguments.",
 )
-@click.option("--timeout", type=parse_duration, default="60s", show_default=True, metavar="TIME",
-              help="Longest processor time of one run.")  # fmt: skip
-@compile_time_option
+@click.option("--max-time", type=parse_duration, default="60s", show_default=True, metavar="TIME",
+              help="End by this time, with a verdict on what ran: 90s, 5m, 1h. Compiling counts, too.")  # fmt: skip
+@click.option("--timeout", type=parse_duration, metavar="TIME",
+              help="Longest processor time of one run. Default: what --max-time leaves.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the orders. Default: random, and printed.")
 @click.option("--warp-synchronous", is_flag=True,
               help="The program is for GPUs before Volta: the lanes of a warp run in step, without "
@@ -79,6 +85,7 @@ class WithArguments(click.Command):
               help="Check every block of every launch in full. Default: of a large launch, once a run has made "
               "64 million accesses, a sample of the blocks; the others are checked for their bounds, and where they "
               "access what the sample has accessed.")  # fmt: skip
+@compile_time_option
 @fail_on_option
 @format_options("check")
 @click.pass_context
@@ -87,7 +94,8 @@ def check(
     words: tuple[str, ...],
     runs: int,
     inputs: Path | None,
-    timeout: float,
+    max_time: float,
+    timeout: float | None,
     seed: int | None,
     warp_synchronous: bool,
     whole: bool,
@@ -110,9 +118,16 @@ def check(
     kfuzz check bfs.cu --inputs generated -- {input} 256
     make NVCC="kfuzz nvcc" && kfuzz check ./scan --json scan.json
 
-    Exit code: 0 nothing is broken, 1 something is (or there is a warning, with --fail-on warning), 2 the program could
-    not be run to its end, launched no kernel or ends with an error of its own, 130 interrupted.
+    The first run gets the time that it needs. Others go on beside it on free processors, or begin if enough time is
+    left; the report says how many ended, and where a run was that did not.
+
+    Exit code: 0 nothing is broken in what ran, 1 something is (or there is a warning, with --fail-on warning), 2 no
+    kernel was checked, or the program could not be run on or ends with an error of its own, 130 interrupted.
     """
+    with show_phases(console(to_stderr=True)):
+        build_own_parts()
+    began = time.monotonic()
+    ctx.with_resource(limited(replace(time_limits(), until=began + max_time)))
     screen = console(to_stderr=outputs.uses_stdout)
     seed = secrets.randbelow(1 << 16) if seed is None else seed
     with show_phases(console(to_stderr=True)):
@@ -124,11 +139,13 @@ def check(
     chosen = [*(["--inputs", str(inputs)] if inputs else []), *(flag for flag, is_set in flags.items() if is_set)]
     again = shlex.join(["kfuzz", "check", *words, *chosen, "--seed", str(seed), *(["--", *given] if given else [])])
     own = (str(path.with_suffix("")), *given)
-    lists = tuple(lists_of(library, own, inputs, timeout))
-    asked = CheckPlan(library, path, lists, runs, timeout, seed, warp_synchronous, whole, again)
+    longest = min(timeout or max_time, max_time)
+    lists = tuple(lists_of(library, own, inputs, longest))
+    deadline = began + max_time - min(TO_REPORT, max_time / 10)
+    asked = CheckPlan(library, path, lists, runs, longest, deadline, seed, warp_synchronous, whole, again)
     found = replace(run_inputs(asked, console(to_stderr=True)), fail_on=fail_on)
     try:
-        for text in (*blocks(found), *found.troubles, *sampling_notes(found.sampled)):
+        for text in (*blocks(found), *found.troubles, *share_notes(found)):
             screen.print(text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
         for line in silence_texts(found.silenced):
             screen.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -147,6 +164,8 @@ class CheckPlan:
     lists: tuple[tuple[str, ...], ...]
     runs: int
     timeout: float
+    deadline: float
+    """When everything ends, as time.monotonic() counts."""
     seed: int
     warp_synchronous: bool
     whole: bool
@@ -170,9 +189,11 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
                 teller = RunProgress(screen, status, what, asked.library.files[0].path)
                 sampling = None if asked.whole else USUAL_SAMPLING
                 program = CheckedProgram(
-                    asked.library, words, asked.timeout, server, teller, asked.warp_synchronous, sampling
+                    *(asked.library, words, asked.timeout, server, teller, asked.warp_synchronous, sampling),
+                    deadline=share_of_time(asked.deadline, len(asked.lists) - number + 1),
+                    side_by_side=min(count_processors(), asked.runs),
+                    report_finding=teller.report_finding,
                 )
-                program.report_finding = teller.report_finding
                 programs.append(program)
                 findings: Sequence[Finding] = ()
                 try:
@@ -196,13 +217,21 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
         inputs=len(asked.lists),
         runs=sum(len(one.printed) for one in programs),
         finished=sum(printed.exit_code is not None for one in programs for printed in one.printed),
+        planned=(sum(one.ended for one in programs), asked.runs * len(asked.lists)),
         thread_steps=sum(one.thread_steps for one in programs),
-        launches=sum(one.launches for one in programs),
+        share=sum((one.share for one in programs), NOTHING_CHECKED),
         sampled=sum((one.sampled for one in programs), NOTHING_SAMPLED),
         discoveries=tuple(found.values()),
         troubles=tuple(trouble for one in programs for trouble in troubles_of(one)),
+        cut=tuple(f"{command_text(one.words)}: {one.stopped}" for one in programs if one.stopped),
         is_interrupted=is_interrupted,
     )
+
+
+def share_of_time(deadline: float, lists: int) -> float:
+    """When the runs with one list of arguments end, if there are so many lists for the time that is left."""
+    now = time.monotonic()
+    return now + max(0.0, deadline - now) / lists
 
 
 def add_discoveries(found: dict[str, Discovery], defects: Sequence[Defect], number: int) -> None:
@@ -227,8 +256,6 @@ def troubles_of(program: CheckedProgram) -> Iterator[str]:
     """Why the runs of a program show less than they could."""
     if program.refusal:
         yield f"{command_text(program.words)}: cannot run: {program.refusal}"
-    if program.stopped:
-        yield f"{command_text(program.words)}: {program.stopped}; give it less to do, or a longer --timeout"
     codes = [one.exit_code for one in program.printed if one.exit_code is not None]
     if codes and all(codes):
         ended = own_end(program.printed[0].errors, codes[0])

@@ -14,8 +14,9 @@ from kfuzz.devices import cache
 from kfuzz.devices.cpu.abi import RawBuffer
 from kfuzz.devices.cpu.compiler import Library
 from kfuzz.devices.cpu.experiments import Manner
-from kfuzz.devices.cpu.programs.check import Server, read_structs
+from kfuzz.devices.cpu.programs.check import read_structs
 from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
+from kfuzz.devices.cpu.programs.server import Server
 from kfuzz.devices.memory.layout import POISONS
 
 GENERATED = "generated"

@@ -12,7 +12,7 @@ from kfuzz.campaign.bugs import Bug, bugs_of
 from kfuzz.campaign.state import RATIO_STEPS, Discovery
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.common.printable import printable, shown_path
-from kfuzz.devices.cpu.programs.sampling import SampledShare
+from kfuzz.devices.cpu.programs.sampling import CheckedShare, SampledShare
 from kfuzz.kinds import Severity, fails_run
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.reports.by_bug import FAIL_WORDS
@@ -41,12 +41,16 @@ class ProgramReport:
     inputs: int
     runs: int
     finished: int
+    planned: tuple[int, int]
+    """The runs that were asked for: how many ended, of how many."""
     thread_steps: int
-    launches: int
+    share: CheckedShare
     sampled: SampledShare
     discoveries: tuple[Discovery, ...]
     troubles: tuple[str, ...]
-    """Why runs show little: they did not end, or ended with an error of the program's own."""
+    """Why runs show little: they could not go on, or ended with an error of the program's own."""
+    cut: tuple[str, ...] = ()
+    """Where runs were that did not end in time."""
     is_interrupted: bool = False
     fail_on: Severity = "error"
 
@@ -64,12 +68,12 @@ class ProgramReport:
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted, 1 a finding fails the run, 2 a run did not end properly or launched nothing, else 0."""
+        """130 interrupted, 1 a finding fails the run, 2 a run could not go on or no launch was checked, else 0."""
         if self.is_interrupted:
             return INTERRUPTED
         if any(fails_run(bug.headline.defect.severity, self.fail_on) for bug in self.bugs):
             return FOUND
-        return COULD_NOT if self.troubles or not self.finished or not self.launches else NOTHING_NEW
+        return COULD_NOT if self.troubles or not self.share.launches else NOTHING_NEW
 
 
 def blocks(report: ProgramReport) -> Iterator[str]:
@@ -94,17 +98,30 @@ def verdict(report: ProgramReport) -> str:
     errors = [bug for bug in report.bugs if bug.is_error]
     warnings = len(report.bugs) - len(errors)
     said = f"broken in {plural(len(errors), 'way')}" if errors else "nothing found"
-    if not errors and not report.finished:
-        said = "nothing was tested"
-    elif not errors and not report.launches:
-        said = "nothing was judged, since the program launched no kernel"
+    if not errors and not report.share.launches:
+        idle = "nothing was judged, since the program launched no kernel"
+        said = idle if report.finished else "nothing was tested"
+    elif not errors and not report.finished:
+        said = "nothing found in what ran"
     said = f"interrupted, {said} so far" if report.is_interrupted else said
     said += f", {plural(warnings, 'warning')}" if warnings else ""
     said += FAIL_WORDS if warnings and not errors and report.exit_code == FOUND else ""
     inputs = f"{report.inputs} inputs, " if report.inputs > 1 else ""
-    launches = plural(report.launches, "launch", "launches")
-    work = f"{inputs}{plural(report.runs, 'run')}, {launches}, {plural(report.thread_steps, 'thread step')}"
+    launches = plural(report.share.launches, "launch", "launches")
+    ended, planned = report.planned
+    runs = plural(report.runs, "run") if ended == planned else f"{ended} of {plural(planned, 'run')}"
+    work = f"{inputs}{runs}, {launches}, {plural(report.thread_steps, 'thread step')}"
     return f"{report.name}: {said}: {work} in {report.seconds:.1f} s (seed {report.seed})"
+
+
+def share_notes(report: ProgramReport) -> Iterator[str]:
+    """Lines that say what was checked, and what not."""
+    share = report.share
+    launches, ran = plural(share.launches, "launch", "launches"), plural(share.blocks, "block")
+    checked = f"Of {launches} up to there {share.begun:,} ran; of their {ran} {share.in_full:,} were checked in full"
+    for one in report.cut:
+        yield f"{one}. {checked}. Later work was not reached: use a longer --max-time, or give the program less to do"
+    yield from sampling_notes(report.sampled)
 
 
 def sampling_notes(share: SampledShare) -> Iterator[str]:
@@ -151,7 +168,7 @@ def document(report: ProgramReport) -> Document:
         "unjudged": "; ".join(report.troubles),
         "hardly_tried": False,
         "not_judged": [],
-        "notes": list(sampling_notes(report.sampled)),
+        "notes": list(share_notes(report)),
         "inferred": None,
         "silenced": report.silenced,
         "properties": {},

@@ -4,133 +4,56 @@ Knows processes, manners and what a program prints; child.py knows how a run wor
 Long, since a run and what it proves share the record of a program.
 """
 
-import contextlib
 import ctypes
-import json
-import os
-import pickle
-import select
-import signal
-import subprocess
-import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import inf
 from pathlib import Path
 from typing import TypeVar
 
 from kfuzz.common.printable import shown_path
-from kfuzz.devices import Call, Finding, Job, Outcome, Probe, Refusal, Run, Step, UnexpectedError, cache, processes
+from kfuzz.devices import Call, Finding, Job, Outcome, Probe, Refusal, Run, Step
 from kfuzz.devices.cpu.abi import USUAL_MULTIPROCESSORS, Assume, RawBuffer, RawFinding, RawLaunched, RawRun, Status
 from kfuzz.devices.cpu.backend import uninitialised_local
 from kfuzz.devices.cpu.compiler import Library
-from kfuzz.devices.cpu.experiments import CpuRun, Difference, Manner, examine, name_gpu
+from kfuzz.devices.cpu.experiments import (
+    PATIENCE,
+    CpuRun,
+    Difference,
+    Manner,
+    examine,
+    is_certain,
+    manners,
+    name_gpu,
+)
 from kfuzz.devices.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.devices.cpu.options import Flavour
-from kfuzz.devices.cpu.programs.child import read_live_run
-from kfuzz.devices.cpu.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
-from kfuzz.devices.cpu.programs.sampling import NOTHING_SAMPLED, USUAL_SAMPLING, BlockSampling, SampledShare
+from kfuzz.devices.cpu.programs.ahead import RunsAhead
+from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
+from kfuzz.devices.cpu.programs.sampling import (
+    NOTHING_CHECKED,
+    NOTHING_SAMPLED,
+    USUAL_SAMPLING,
+    BlockSampling,
+    CheckedShare,
+    SampledShare,
+)
+from kfuzz.devices.cpu.programs.server import Printed, Server
 from kfuzz.devices.cpu.unit import find_line
+from kfuzz.devices.memory.layout import fewest_runs
 
 Struct = TypeVar("Struct", bound=ctypes.Structure)
 
-LOOK_EVERY = 2.0
-"""Seconds between two looks at what a run has found so far."""
-SLACK, GRACE = 6.0, 20.0
-"""A run may take SLACK times its time-out plus GRACE seconds of wall time, since it may sleep or share the CPU."""
-MOST_PRINTED = 1 << 20
+STILL = 10.0
+"""Seconds of processor time for which a launch may make no progress (runtime/signals.cpp) before kfuzz asks whether it
+hangs, and PATIENCE times as many before it says so. A GPU's thread is no faster than one here.
+"""
 LONGEST = 60
 """Messages quote at most this many characters of a printed line."""
-
-
-@dataclass(frozen=True)
-class Printed:
-    """The output and exit code of a run of a program; no exit code if the checker stopped it."""
-
-    output: str
-    errors: str
-    exit_code: int | None
-
-    @property
-    def lines(self) -> list[str]:
-        """All of it, line by line."""
-        return [*self.output.splitlines(), *self.errors.splitlines(), f"exit code {self.exit_code}"]
-
-
-class Server:
-    """The process from which runs are forked; a new one replaces it after a run that did not end."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def run(
-        self, request: ProgramRun, words: tuple[str, ...], watch: Callable[[ProgramEnd], object] = lambda _: None
-    ) -> tuple[ProgramEnd | str | None, Printed]:
-        """Run a program, and return how it ended and what it printed.
-
-        None stands for a process that was too slow, and words for one that ended past the checker. `watch` takes what a
-        run that still goes on, or that is interrupted, has shown so far.
-        """
-        with cache.scratch() as folder:
-            ask, answer, output, errors = (folder / name for name in ("ask", "answer", "output", "errors"))
-            live = folder / "live"
-            ask.write_bytes(pickle.dumps(request))
-            files = RequestFiles(list(words), *map(str, (ask, answer, output, errors, live)))
-            status = self._status(files, request.seconds * SLACK + GRACE, lambda: _watch_live(live, watch))
-            texts = [path.read_bytes()[:MOST_PRINTED].decode(errors="replace") for path in (output, errors)]
-            end: ProgramEnd | str | None = None
-            if answer.is_file():
-                end = pickle.loads(answer.read_bytes())  # noqa: S301  the same user wrote it
-            elif status == OWN_FAULT:
-                raise UnexpectedError(f"kfuzz itself failed: {texts[1].strip().splitlines()[-1]}")
-            elif status is not None:
-                end = describe_status(status)
-            exit_code = end.exit_code if isinstance(end, ProgramEnd) and end.status == Status.finished else None
-            return end, Printed(texts[0], texts[1], exit_code)
-
-    def _status(self, request: RequestFiles, seconds: float, look: Callable[[], None]) -> int | None:
-        """The exit status of the process of a run; None if it did not end in time."""
-        process = self._start()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            process.stdin.write(json.dumps(asdict(request)).encode() + b"\n")
-            process.stdin.flush()
-            end = time.monotonic() + seconds
-            while (left := end - time.monotonic()) > 0:
-                if select.select([process.stdout], [], [], min(left, LOOK_EVERY))[0]:
-                    if line := process.stdout.readline():
-                        return int(line)
-                    break
-                look()
-        except BaseException:
-            self.close()
-            look()
-            raise
-        self.close()
-        look()
-        return None
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-            command = [sys.executable, "-m", "kfuzz.devices.cpu.programs.child"]
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
-            )
-        return self._process
-
-    def close(self) -> None:
-        """End the process and all processes that it has started."""
-        if process := self._process:
-            processes.end([*processes.descendants(process.pid), process.pid])
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):
-                        pipe.close()
-        self._process = None
 
 
 @dataclass
@@ -145,17 +68,24 @@ class CheckedProgram:
     warp_synchronous: bool = False
     sampling: BlockSampling | None = USUAL_SAMPLING
     """The launches of which only a sample of blocks is checked in full; None: no launch."""
+    deadline: float = inf
+    """When everything ends, as time.monotonic() counts."""
+    side_by_side: int = 1
+    """How many runs may go on at the same time."""
     printed: list[Printed] = field(default_factory=list)
     asks_multiprocessors: bool = False
     thread_steps: int = 0
     seconds: float = 0.0
-    launches: int = 0
     sampled: SampledShare = NOTHING_SAMPLED
     """The share of the run that sampled most."""
+    share: CheckedShare = NOTHING_CHECKED
+    """The share of the run that had most launches."""
     stopped: str = ""
     """The reason why a run did not end, if that is not a finding."""
     asked: int = 1
     """The number of runs that are asked for; the others settle doubts."""
+    ended: int = 0
+    """How many of these have ended, by themselves or by what they found."""
     refusal: str = ""
     """The reason why kfuzz cannot run the program to its end."""
 
@@ -167,22 +97,60 @@ class CheckedProgram:
     def __post_init__(self) -> None:
         self._lines = Lines(self.library)
         self._job = job_of(self.library, self.words[0])
+        self._still = min(self.timeout, STILL)
+        self._seen_still = 0
+        """How many runs have ended since a launch made no progress."""
+        self._longest = 0.0
+        """Wall time of the longest run that ended."""
+        self._ahead = RunsAhead((), 0, self._run_ahead)
+        self._one_at_a_time = threading.Lock()
 
     def examine(self, runs: int, seed: int) -> Outcome:
         """Run the program `runs` times, and settle by experiments what the runs show."""
         self.asked = runs
-        probe = Probe(check=True, runs=runs, seed=seed, timeout=self.timeout)
-        outcome = examine(self._job, probe, self.run_once, set(), self.differ, self.timeout * (runs + 1))
+        probe = Probe(check=True, runs=runs, seed=seed, timeout=self._still)
+        later = manners(probe, fewest=fewest_runs(self._job))[1:runs]
+        with RunsAhead(later, self.side_by_side - 1, self._run_ahead) as self._ahead:
+            outcome = examine(
+                *(self._job, probe, self.run_once, set(), self.differ, self.timeout * (runs + 1)),
+                time_left=self.time_left,
+            )
         unset = tuple(uninitialised_local(self.library, one) for one in self.library.uninitialised)
         return replace(outcome, findings=(*outcome.findings, *unset), notes=())
 
+    @property
+    def launches(self) -> int:
+        """The most launches of a run."""
+        return self.share.launches
+
+    def time_left(self) -> float:
+        """Seconds until everything ends."""
+        return self.deadline - time.monotonic()
+
+    def _request(self, manner: Manner) -> ProgramRun:
+        still = self._still * (PATIENCE if self._seen_still > 1 else 1)
+        sampling = self.sampling or USUAL_SAMPLING
+        return ProgramRun(self.library, manner, max(self.timeout, still), sampling, still)
+
+    def _own(self, manner: Manner) -> Manner:
+        """The manner with what holds for all runs of this program."""
+        in_step = Assume.warps_in_step if self.warp_synchronous else 0
+        return replace(manner, assume=manner.assume | in_step, whole=manner.whole or self.sampling is None)
+
+    def _run_ahead(self, server: Server, manner: Manner) -> tuple[ProgramEnd | None, Printed]:
+        manner = self._own(manner)
+        watch = partial(self._see_certain, manner=manner)
+        return server.run(self._request(manner), self.words, watch, self.deadline)
+
     def run_once(self, _flavour: Flavour, manner: Manner, _seconds: float) -> CpuRun:
         """Run the program once, in a process of its own."""
+        ahead, manner = self._ahead.take(manner), self._own(manner)
+        if ahead is None and self._longest > self.time_left():
+            return CpuRun(manner, None, (), Status.timed_out, 0.0, 0.0, "", is_cut=True)
         self.report_progress(str(manner.seen_by_host(self.asks_multiprocessors).circumstances))
-        in_step = Assume.warps_in_step if self.warp_synchronous else 0
-        manner = replace(manner, assume=manner.assume | in_step, whole=manner.whole or self.sampling is None)
-        request = ProgramRun(self.library, manner, self.timeout, self.sampling or USUAL_SAMPLING)
-        end, printed = self.server.run(request, self.words, lambda end: self._see_certain(end, manner))
+        began = time.monotonic()
+        watch = partial(self._see_certain, manner=manner)
+        end, printed = ahead or self.server.run(self._request(manner), self.words, watch, self.deadline)
         # It has run, and may want a larger GPU than this run shows it; or this run only settles a doubt.
         is_extra = (manner.multiprocessors != USUAL_MULTIPROCESSORS or len(self.printed) >= self.asked) and any(
             one.exit_code is not None for one in self.printed
@@ -190,43 +158,60 @@ class CheckedProgram:
         self.printed.append(printed)
         text = "\n".join(printed.lines)
         if end is None:
-            if not is_extra:
-                self.stopped = f"a run did not end after {self.timeout:g} s of processor time: it was waiting"
-            return CpuRun(manner, None, (), Status.timed_out, self.timeout, 0.0, text)
-        if isinstance(end, str):
-            self.refusal = end
+            self.refusal = self.refusal or "its process ended before the run began"
             return CpuRun(manner, None, (), Status.refused, 0.0, 0.0, text)
         manner = manner.seen_by_host(end.asks_multiprocessors)
         self.asks_multiprocessors |= end.asks_multiprocessors
-        self.thread_steps += end.thread_steps
-        self.seconds += end.seconds
-        self.launches = max(self.launches, end.launches)
-        self.sampled = max(self.sampled, end.sampled, key=lambda one: (one.blocks - one.in_full, one.skipped))
+        self._note_share(end)
+        self.ended += len(self.printed) <= self.asked and end.status in (Status.finished, Status.stopped)
         if end.status == Status.timed_out and not is_extra:
-            self.stopped = f"a run did not end after {self.timeout:g} s of processor time"
+            self.stopped = self.stopped or self._say_where(end)
+        self._seen_still += end.status == Status.timed_out and end.block_seconds > self._still / 2
         if end.refusal is not None and not is_extra:
             self.refusal = self._say(end.refusal)
         sights = self._see_certain(end, manner)
         run = Run(manner.circumstances, {}, end.seconds) if end.status == Status.finished else None
+        if run and ahead is None:
+            self._longest = max(self._longest, time.monotonic() - began)
         return CpuRun(
-            manner, run, sights, end.status, end.seconds, end.block_seconds, text, None, end.asks_multiprocessors
+            *(manner, run, sights, end.status, end.seconds, end.block_seconds, text, None, end.asks_multiprocessors),
+            is_cut=end.is_cut,
         )
+
+    def _note_share(self, end: ProgramEnd) -> None:
+        self.thread_steps += end.thread_steps
+        self.seconds += end.seconds
+        self.share = max(self.share, end.share, key=lambda one: (one.launches, one.blocks))
+        self.sampled = max(self.sampled, end.sampled, key=lambda one: (one.blocks - one.in_full, one.skipped))
 
     def _see_certain(self, end: ProgramEnd, manner: Manner) -> tuple[Sight, ...]:
         """The sights of a run; the errors that no experiment can take back are reported at once, each of them once."""
         raw, findings = rebuild_run(end), read_structs(end.findings, RawFinding)
-        sights = tuple(describe_sights(findings, self._job, self.library, self._lines, raw))
-        known = {place_of(one) for one in self.certain}
-        for sight in sights:
-            one = sight.finding
-            is_certain = (
-                one.severity == "error" and one.kind != "hang" and (sight.doubt is None or sight.race is not None)
-            )
-            if is_certain and sight.precise and place_of(one) not in known:
-                known.add(place_of(one))
-                self.certain.append(one)
-                self.report_finding(name_gpu(one, manner.seen_by_host(end.asks_multiprocessors)))
+        with self._one_at_a_time:
+            sights = tuple(describe_sights(findings, self._job, self.library, self._lines, raw))
+            known = {place_of(one) for one in self.certain}
+            for sight in sights:
+                one = sight.finding
+                if one.severity == "error" and is_certain(sight) and sight.precise and place_of(one) not in known:
+                    known.add(place_of(one))
+                    self.certain.append(one)
+                    self.report_finding(name_gpu(one, manner.seen_by_host(end.asks_multiprocessors)))
         return sights
+
+    def _say_where(self, end: ProgramEnd) -> str:
+        """Where a run was when its time was over."""
+        most = f"after {self.timeout:g} s of processor time"
+        why = f"a run did not end {'in time' if end.is_cut else most}"
+        if end.place is None:
+            return f"{why}: it was before its first launch"
+        at = end.place
+        path, line = find_line(self.library.files, at.line)
+        launch = f"launch {at.number:,} ({shown_path(path)}:{line})"
+        if at.ended == at.blocks:
+            return f"{why}: it was in host code after {launch}"
+        if end.block_seconds > self._still / 2:
+            why = f"a launch made no progress for {end.block_seconds:.0f} s of processor time"
+        return f"{why}: it was in {launch}, of which {at.ended:,} of {at.blocks:,} blocks had ended"
 
     def _say(self, refusal: Refusal) -> str:
         """The words of a refusal, with the author's file and line if they are known."""
@@ -242,14 +227,11 @@ class CheckedProgram:
         """
         if left.run is None or right.run is None or (difference := find_difference(left, right)) is None:
             return None
+        if 2 * self._longest > self.time_left():
+            return None
         again = [self.run_once("check", one.manner, 0.0) for one in (left, right)]
         is_same = all(find_difference(one, other) is None for one, other in zip((left, right), again, strict=True))
         return difference if is_same else None
-
-
-def _watch_live(live: Path, watch: Callable[[ProgramEnd], object]) -> None:
-    if shown := read_live_run(live):
-        watch(shown)
 
 
 def find_difference(left: CpuRun, right: CpuRun) -> Difference | None:
@@ -277,12 +259,6 @@ def job_of(library: Library, name: str) -> Job:
 def place_of(finding: Finding) -> tuple[object, ...]:
     """The kind of a finding and its lines."""
     return finding.kind, finding.file, finding.line, finding.other_file, finding.other_line
-
-
-def describe_status(status: int) -> str:
-    """How a process ended past the checker. That proves nothing about the program: it may have run out of memory."""
-    how = f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
-    return f"its process ended {how}, past the checker" + (", as without memory" if status == -signal.SIGKILL else "")
 
 
 def rebuild_run(end: ProgramEnd) -> RawRun:

@@ -25,7 +25,7 @@ from kfuzz.devices.cpu.compiler import Library
 from kfuzz.devices.cpu.experiments import Manner
 from kfuzz.devices.cpu.programs.build import load_program
 from kfuzz.devices.cpu.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
-from kfuzz.devices.cpu.programs.sampling import SampledShare
+from kfuzz.devices.cpu.programs.sampling import CheckedShare, LastLaunch, SampledShare
 from kfuzz.devices.memory.layout import POISONS
 
 ADDRESSES_OF_ARRAYS = 11 << 34
@@ -56,20 +56,17 @@ def read_live_run(path: Path) -> ProgramEnd | None:
     """What a run in another process has shown so far; None before it begins."""
     with contextlib.suppress(OSError, ValueError):
         live = LiveRun.from_buffer_copy(path.read_bytes())
-        raw = live.raw
-        return ProgramEnd(
-            bytes(memoryview(live.findings)[: raw.finding_count]),
-            bytes(memoryview(live.buffers)[: raw.buffer_count]),
-            bytes(memoryview(live.launched)[: raw.launched_count]),
-            abi.Status.stopped,
-            0,
-            0.0,
-            0.0,
-            raw.thread_steps,
-            raw.launched_count,
-            asks_multiprocessors=bool(raw.asks_multiprocessors),
-        )
+        live.raw.status, live.raw.refusal = abi.Status.timed_out, None
+        return read_end(live, 0.0) if live.raw.findings else None
     return None
+
+
+def count_findings(path: Path) -> int:
+    """How many findings a run in another process has so far."""
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        head = file.read(abi.RawRun.finding_count.offset + abi.RawRun.finding_count.size)
+        return int.from_bytes(head[abi.RawRun.finding_count.offset :], sys.byteorder)
+    return 0
 
 
 @functools.cache
@@ -115,6 +112,7 @@ def run_main(request: ProgramRun, words: list[str], live: LiveRun, close: Callab
         missing_lane=manner.missing_lane,
         multiprocessors=manner.multiprocessors,
         timeout_ms=max(1, int(request.seconds * 1000)) if request.seconds else 0,
+        still_ms=int(request.still * 1000),
         findings=findings,
         finding_capacity=abi.FINDING_CAPACITY,
         given=(abi.RawGiven * abi.MOST_GIVEN)(),
@@ -177,6 +175,10 @@ def read_end(live: LiveRun, seconds: float) -> ProgramEnd:
             raw.sampled_launches, raw.sampled_blocks, raw.blocks_in_full, raw.blocks_in_part, raw.skipped_launches
         ),
         bool(raw.asks_multiprocessors),
+        CheckedShare(raw.launches_begun + raw.skipped_launches, raw.launches_begun, raw.blocks_run, raw.blocks_checked),
+        LastLaunch(raw.launches_begun, launched[raw.launched_now].line, raw.blocks_done, raw.blocks_of_launch)
+        if raw.launches_begun
+        else None,
     )
 
 

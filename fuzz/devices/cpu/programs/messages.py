@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from kfuzz.devices import Refusal
 from kfuzz.devices.cpu.compiler import Library
 from kfuzz.devices.cpu.experiments import Manner
-from kfuzz.devices.cpu.programs.sampling import NOTHING_SAMPLED, USUAL_SAMPLING, BlockSampling, SampledShare
+from kfuzz.devices.cpu.programs.sampling import (
+    NOTHING_CHECKED,
+    NOTHING_SAMPLED,
+    USUAL_SAMPLING,
+    BlockSampling,
+    CheckedShare,
+    LastLaunch,
+    SampledShare,
+)
 
 OWN_FAULT = 117
 """The exit status of a process in which kfuzz itself failed."""
@@ -31,7 +39,10 @@ class ProgramRun:
     library: Library
     manner: Manner
     seconds: float
+    """Its longest processor time."""
     sampling: BlockSampling = USUAL_SAMPLING
+    still: float = 0.0
+    """The processor time for which a launch may make no progress; 0: any."""
 
 
 @dataclass(frozen=True)
@@ -52,3 +63,8 @@ class ProgramEnd:
     sampled: SampledShare = NOTHING_SAMPLED
     asks_multiprocessors: bool = False
     """Whether the host has asked how many multiprocessors the GPU has."""
+    share: CheckedShare = NOTHING_CHECKED
+    place: LastLaunch | None = None
+    """Where it was when it ended; None before its first launch."""
+    is_cut: bool = False
+    """Whether it was ended from outside, since the time for all runs was over."""

@@ -36,3 +36,32 @@ class SampledShare:
 
 
 NOTHING_SAMPLED = SampledShare()
+
+
+@dataclass(frozen=True)
+class CheckedShare:
+    """What a run has checked: the launches of the program, those of them that it ran, their blocks that have ended, and
+    how many of these it checked in full.
+    """
+
+    launches: int = 0
+    begun: int = 0
+    blocks: int = 0
+    in_full: int = 0
+
+    def __add__(self, other: "CheckedShare") -> "CheckedShare":
+        """The share of two runs together."""
+        return CheckedShare(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))
+
+
+NOTHING_CHECKED = CheckedShare()
+
+
+@dataclass(frozen=True)
+class LastLaunch:
+    """The launch that ran last in a run: its number, from 1 on, its line, and how many of its blocks have ended."""
+
+    number: int
+    line: int
+    ended: int
+    blocks: int

@@ -6,7 +6,7 @@ import pytest
 from program_runs import check_text as check
 
 from kfuzz.devices import ClaimError, UnsupportedError
-from kfuzz.devices.cpu.programs.check import describe_status
+from kfuzz.devices.cpu.programs.server import describe_status
 
 
 @pytest.mark.slow

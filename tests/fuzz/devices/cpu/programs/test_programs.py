@@ -20,8 +20,9 @@ from kfuzz.cases.plans.graphs import LISTS
 from kfuzz.common.errors import TargetError
 from kfuzz.devices import ClaimError
 from kfuzz.devices.cpu.programs.build import compile_source, load_program
-from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
+from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.command_line import parse
+from kfuzz.devices.cpu.programs.server import Server
 from kfuzz.devices.host_compiler import find_compiler
 from kfuzz.ui.commands.check import own_end
 from kfuzz.ui.commands.inputs import FileReader, generate_files

@@ -1,0 +1,99 @@
+"""Runs that go on beside the first one of a program, on the processors that it does not need.
+
+Knows threads and when a run may begin ahead; it does not know what a run shows.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from kfuzz.devices.cpu.abi import Status
+from kfuzz.devices.cpu.experiments import Manner
+from kfuzz.devices.cpu.programs.messages import ProgramEnd
+from kfuzz.devices.cpu.programs.server import OutOfMemoryError, Printed, Server
+
+HEAD_START = 1.0
+"""Seconds of the first run before others begin: runs of a short program take less than to start another process."""
+RESERVE_ONE_IN = 4
+"""Runs ahead give way once the machine has less than this part of its memory left."""
+
+Result = tuple[ProgramEnd | None, Printed]
+
+
+@dataclass
+class _Run:
+    """A run that may begin ahead, on a thread of its own."""
+
+    manner: Manner
+    server: Server
+    has_ended: threading.Event = field(default_factory=threading.Event)
+    has_begun: bool = False
+    is_taken: bool = False
+    result: Result | None = None
+
+
+class RunsAhead:
+    """Runs in these manners, which begin unless they are asked for before."""
+
+    def __init__(self, manners: Sequence[Manner], at_once: int, run: Callable[[Server, Manner], Result]) -> None:
+        chosen = manners if at_once > 0 else ()
+        self._runs = [_Run(one, Server(reserve_one_in=RESERVE_ONE_IN, gives_way=True)) for one in chosen]
+        self._run, self._processors = run, threading.Semaphore(max(0, at_once))
+        self._no_more, self._lock = threading.Event(), threading.Lock()
+        self._threads = [threading.Thread(target=self._begin, args=(one,), daemon=True) for one in self._runs]
+
+    def __enter__(self) -> Self:
+        for one in self._threads:
+            one.start()
+        return self
+
+    def _begin(self, one: _Run) -> None:
+        try:
+            if self._no_more.wait(HEAD_START):
+                return
+            with self._processors:
+                with self._lock:
+                    one.has_begun = not (one.is_taken or self._no_more.is_set())
+                if one.has_begun:
+                    end, printed = self._run(one.server, one.manner)
+                    # Beside others it may lack memory that it has alone.
+                    one.result = (end, printed) if end and end.status != Status.refused else None
+        except OutOfMemoryError:
+            pass
+        finally:
+            one.server.close()
+            one.has_ended.set()
+
+    def take(self, manner: Manner) -> Result | None:
+        """The result of a run, once it is there; None if it has not begun, or could not go on beside the others."""
+        with self._lock:
+            one = next((run for run in self._runs if run.manner == manner and not run.is_taken), None)
+            if one is None:
+                return None
+            one.is_taken = True
+            if not one.has_begun:
+                if not any(run.has_begun for run in self._runs):
+                    self._no_more.set()
+                return None
+        self._processors.release()  # that of the caller, while it waits
+        one.has_ended.wait()
+        self._processors.acquire(blocking=False)
+        return one.result
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._no_more.set()
+        for one in self._runs:
+            one.server.end()
+        for thread in self._threads:
+            thread.join()
+
+
+def count_processors() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

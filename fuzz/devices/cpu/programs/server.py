@@ -1,0 +1,193 @@
+"""Starts the runs of a program, each in a process of its own, and ends each of them in time, however it behaves.
+
+Knows processes, time and memory; check.py knows what a run proves.
+"""
+
+import contextlib
+import json
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from math import inf
+from pathlib import Path
+
+from kfuzz.devices import Refusal, UnexpectedError, cache, processes
+from kfuzz.devices.cpu import toolchain
+from kfuzz.devices.cpu.abi import Status
+from kfuzz.devices.cpu.programs.child import count_findings, read_live_run
+from kfuzz.devices.cpu.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
+from kfuzz.devices.host_compiler import find_compiler
+
+LOOK_EVERY = 0.5
+"""Seconds between two looks at what a run has found so far, and at the memory that is left."""
+SLACK, GRACE = 6.0, 20.0
+"""A run may take SLACK times its time-out plus GRACE seconds of wall time, since it may sleep or share the CPU."""
+MOST_PRINTED = 1 << 20
+LEAST_MEMORY, RESERVE_ONE_IN = 1 << 30, 32
+"""A run ends once less memory is left than the smaller of these: a processor touches 2 GB in a second."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The output and exit code of a run of a program; no exit code if the checker stopped it."""
+
+    output: str
+    errors: str
+    exit_code: int | None
+
+    @property
+    def lines(self) -> list[str]:
+        """All of it, line by line."""
+        return [*self.output.splitlines(), *self.errors.splitlines(), f"exit code {self.exit_code}"]
+
+
+class OutOfMemoryError(Exception):
+    """The machine has hardly any memory left."""
+
+
+class Server:
+    """The process from which runs are forked; a new one replaces it after a run that did not end."""
+
+    def __init__(self, reserve_one_in: int = RESERVE_ONE_IN, gives_way: bool = False) -> None:
+        """`gives_way`: a run without memory is none, and raises OutOfMemoryError."""
+        self._process: subprocess.Popen[bytes] | None = None
+        self._reserve_one_in, self._gives_way = reserve_one_in, gives_way
+
+    def run(
+        self,
+        request: ProgramRun,
+        words: tuple[str, ...],
+        watch: Callable[[ProgramEnd], object] = lambda _: None,
+        deadline: float = inf,
+    ) -> tuple[ProgramEnd | None, Printed]:
+        """Run a program, and return how it ended and what it printed.
+
+        None stands for a process that ended before the run began. A run ends by the deadline, as time.monotonic()
+        counts, with what it has shown until then. `watch` takes what a run that goes on, or that is interrupted, has
+        shown so far whenever it has a new finding.
+        """
+        with cache.scratch() as folder:
+            ask, answer, output, errors = (folder / name for name in ("ask", "answer", "output", "errors"))
+            live = folder / "live"
+            ask.write_bytes(pickle.dumps(request))
+            files = RequestFiles(list(words), *map(str, (ask, answer, output, errors, live)))
+            deadline = min(deadline, time.monotonic() + request.seconds * SLACK + GRACE)
+            why = ""
+            try:
+                status = self._status(files, deadline, _Look(live, watch))
+            except OutOfMemoryError:
+                if self._gives_way:
+                    raise
+                status, why = None, "its process needs more memory than this machine has left"
+            texts = [_read_start(path) for path in (output, errors)]
+            if answer.is_file():
+                end: ProgramEnd | None = pickle.loads(answer.read_bytes())  # noqa: S301  the same user wrote it
+            elif status == OWN_FAULT:
+                raise UnexpectedError(f"kfuzz itself failed: {texts[1].strip().splitlines()[-1]}")
+            else:
+                why = why if status is None else describe_status(status)
+                end = read_live_run(live)
+                if end and why:
+                    end = replace(end, status=Status.refused, refusal=Refusal(why))
+                elif end:
+                    end = replace(end, is_cut=True)
+            exit_code = end.exit_code if end and end.status == Status.finished else None
+            return end, Printed(texts[0], texts[1], exit_code)
+
+    def _status(self, request: RequestFiles, deadline: float, look: "_Look") -> int | None:
+        """The exit status of the process of a run; None if it did not end in time."""
+        process = self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(asdict(request)).encode() + b"\n")
+            process.stdin.flush()
+            while (left := deadline - time.monotonic()) > 0:
+                if select.select([process.stdout], [], [], min(left, LOOK_EVERY))[0]:
+                    if line := process.stdout.readline():
+                        return int(line)
+                    break
+                look.at_findings()
+                self._expect_memory()
+        except BaseException:
+            self.close()
+            look.at_all()
+            raise
+        self.close()
+        return None
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            command = [sys.executable, "-m", "kfuzz.devices.cpu.programs.child"]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
+            )
+        return self._process
+
+    def _expect_memory(self) -> None:
+        """Raise OutOfMemoryError before the system ends whichever process it likes."""
+        with contextlib.suppress(OSError, KeyError, ValueError):
+            fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+            total, left = (int(fields[name].split()[0]) << 10 for name in ("MemTotal", "MemAvailable"))
+            reserve = total // self._reserve_one_in
+            if left < (reserve if self._gives_way else min(LEAST_MEMORY, reserve)):
+                raise OutOfMemoryError
+
+    def end(self) -> None:
+        """End the processes, while another thread waits for them."""
+        if process := self._process:
+            processes.end([*processes.descendants(process.pid), process.pid])
+
+    def close(self) -> None:
+        """End the process and all processes that it has started."""
+        if process := self._process:
+            self.end()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
+        self._process = None
+
+
+class _Look:
+    """Passes on what a run in another process shows."""
+
+    def __init__(self, live: Path, watch: Callable[[ProgramEnd], object]) -> None:
+        self._live, self._watch, self._count = live, watch, 0
+
+    def at_findings(self) -> None:
+        """Look whether there are more findings than at the last look: to read all of the structs takes its time."""
+        if (count := count_findings(self._live)) != self._count:
+            self._count = count
+            self.at_all()
+
+    def at_all(self) -> None:
+        if shown := read_live_run(self._live):
+            self._watch(shown)
+
+
+def _read_start(path: Path) -> str:
+    """The start of what a run printed: it may print for ever."""
+    with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+        return file.read(MOST_PRINTED).decode(errors="replace")
+    return ""
+
+
+def build_own_parts() -> None:
+    """Build the parts of each program that are kfuzz's own, which happens once on a machine."""
+    toolchain.build_runtime()
+    toolchain.build_program_objects(find_compiler(), "check")
+
+
+def describe_status(status: int) -> str:
+    """How a process ended past the checker. That proves nothing about the program: it may have run out of memory."""
+    how = f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
+    return f"its process ended {how}, past the checker" + (", as without memory" if status == -signal.SIGKILL else "")
