@@ -23,6 +23,11 @@ struct Patterns {
 };
 PerProcess<Patterns> patterns;
 
+struct Given {
+  uint64_t count;
+};
+PerRun<Given> given;
+
 const Pattern *pattern_of(const Cell &cell) {
   for (uint32_t i = 0; i < most_patterns; i++)
     if (patterns.of[i].bytes && !memcmp(&patterns.cell[i], &cell, sizeof cell)) return &patterns.of[i];
@@ -108,6 +113,8 @@ void unmark_chunks(Region &region, uintptr_t start, uintptr_t bytes) {
   if (from < to) madvise(reinterpret_cast<void *>(from), to - from, MADV_DONTNEED);
 }
 
+uint64_t chunks_with_cells() { return given.count; }
+
 bool give_cells(const Region &region, uintptr_t at) {
   auto cells = reinterpret_cast<uintptr_t>(region.cells);
   if (!region.chunks || at < cells || at >= reinterpret_cast<uintptr_t>(region.settled)) return false;
@@ -119,6 +126,7 @@ bool give_cells(const Region &region, uintptr_t at) {
   const uint64_t *lines = region.lines_set + line_at(region, start) / lines_of_word;
   if (chunk.has_lines_set && has_all(lines)) chunk.all.state = Cell::all, chunk.has_lines_set = false;
   map_cells(region.cell(start), chunk.all, chunk_bytes / 4);
+  given.count++;
   chunk.is_uniform = false;
   for (uintptr_t line = 0; chunk.has_lines_set && line < lines_of_chunk; line++)
     if (lines[line / lines_of_word] >> line % lines_of_word & 1) set_initialised(region, start + line * bytes_of_line);

@@ -26,6 +26,9 @@ static inline bool has_chunks(const Region &region, uintptr_t address) { return 
 void mark_chunks(Region &region, uintptr_t start, uintptr_t bytes, bool initialised);
 void unmark_chunks(Region &region, uintptr_t start, uintptr_t bytes);
 
+// How many chunks have got cells in this run.
+uint64_t chunks_with_cells();
+
 // A page fault at this address: whether it was at cells of a uniform chunk, which has them now.
 bool give_cells(const Region &region, uintptr_t at);
 

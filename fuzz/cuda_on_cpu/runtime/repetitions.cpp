@@ -31,6 +31,14 @@ struct Known {
   unsigned char arguments[most_arguments];
 };
 
+// Launches of one kernel that may differ in their arguments.
+struct Shape {
+  Step step;
+  const void *kernel;
+  void (*invoke)(void **);
+  uint32_t times;
+};
+
 struct KnownSet {
   SetKey key;
   uint64_t memory;
@@ -43,6 +51,9 @@ struct Repetitions {
   uint32_t count = 0, next = 0;
   uint64_t memory = 1;  // how often memory may have changed
   uint64_t other_effects = 0, other_effects_before = 0;
+  Shape shapes[most_known];
+  uint32_t shape_count = 0, next_shape = 0;
+  uint32_t preempt_one_in = 0;  // the run's, while a launch runs without turns
   Known *now = nullptr;  // the launch that runs
   bool compares = false;
   Repetitions() {}
@@ -148,6 +159,21 @@ Known *find_launch(const Step &step, const LaunchKey &key) {
   return nullptr;
 }
 
+Shape &shape_of(const Step &step, const LaunchKey &key) {
+  for (uint32_t i = 0; i < repetitions.shape_count; i++)
+    if (Shape &one = repetitions.shapes[i]; one.kernel == key.kernel && one.invoke == key.invoke && is_same(one.step, step)) return one;
+  Shape &one = repetitions.shapes[repetitions.next_shape];
+  repetitions.next_shape = (repetitions.next_shape + 1) % most_known;
+  if (repetitions.shape_count < most_known) repetitions.shape_count++;
+  return one = {step, key.kernel, key.invoke, 0};
+}
+
+// A thread that takes turns at every few accesses is ten times slower. What turns show, the first launches show.
+void leave_out_turns(const Step &step, const LaunchKey &key) {
+  repetitions.preempt_one_in = run->preempt_one_in;
+  if (run->is_program && run->sampled_from && is_often_enough(shape_of(step, key).times++)) run->preempt_one_in = 0;
+}
+
 // One is an address in an array that is freed by now, the other the same place in an array that was allocated alike.
 bool are_alike(const char *before, const char *now) {
   const Buffer *a = device_array_at(before), *b = device_array_at(now);
@@ -240,11 +266,13 @@ static bool may_compare(const Known &one, const LaunchKey &key) {
 bool begin_launch(const Step &step, const LaunchKey &key) {
   repetitions.now = nullptr;
   repetitions.compares = false;
+  leave_out_turns(step, key);
   if (!may_ever_skip_work() || key.bytes > most_arguments) return true;
   Known *known = find_launch(step, key);
   bool may_skip = known && may_compare(*known, key);
   if (may_skip && known->memory == repetitions.memory) {
     run->skipped_launches++;
+    run->preempt_one_in = repetitions.preempt_one_in;
     return false;
   }
   repetitions.other_effects_before = repetitions.other_effects;
@@ -254,6 +282,7 @@ bool begin_launch(const Step &step, const LaunchKey &key) {
 }
 
 void end_launch() {
+  run->preempt_one_in = repetitions.preempt_one_in;
   Known *one = repetitions.now;
   repetitions.now = nullptr;
   if (one) {

@@ -15,7 +15,7 @@ from kfuzz.devices.cpu.abi import RawBuffer
 from kfuzz.devices.cpu.compiler import Library
 from kfuzz.devices.cpu.experiments import Manner
 from kfuzz.devices.cpu.programs.check import read_structs
-from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
+from kfuzz.devices.cpu.programs.messages import ProgramRun
 from kfuzz.devices.cpu.programs.server import Server
 from kfuzz.devices.memory.layout import POISONS
 
@@ -88,7 +88,7 @@ def _has_understood(reader: FileReader, probe: Path, is_graph: bool) -> bool:
     """Whether the program launches kernels, and makes arrays of as many elements as the file has."""
     manner = Manner(0, POISONS[0])
     end, _ = reader.server.run(ProgramRun(reader.library, manner, reader.timeout), reader.arguments_with(probe))
-    if not isinstance(end, ProgramEnd) or not end.launches:
+    if not end.launches:
         return False
     sizes = [one.bytes for one in read_structs(end.buffers, RawBuffer) if one.bytes]
     wanted = [(PROBE.vertices, PROBE.vertices + 1), (len(PROBE.edges) // 2,)] if is_graph else [(COUNT,)]

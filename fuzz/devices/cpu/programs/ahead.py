@@ -20,7 +20,7 @@ HEAD_START = 1.0
 RESERVE_ONE_IN = 4
 """Runs ahead give way once the machine has less than this part of its memory left."""
 
-Result = tuple[ProgramEnd | None, Printed]
+Result = tuple[ProgramEnd, Printed]
 
 
 @dataclass
@@ -60,7 +60,7 @@ class RunsAhead:
                 if one.has_begun:
                     end, printed = self._run(one.server, one.manner)
                     # Beside others it may lack memory that it has alone.
-                    one.result = (end, printed) if end and end.status != Status.refused else None
+                    one.result = (end, printed) if end.status != Status.refused else None
         except OutOfMemoryError:
             pass
         finally:

@@ -137,7 +137,7 @@ class CheckedProgram:
         in_step = Assume.warps_in_step if self.warp_synchronous else 0
         return replace(manner, assume=manner.assume | in_step, whole=manner.whole or self.sampling is None)
 
-    def _run_ahead(self, server: Server, manner: Manner) -> tuple[ProgramEnd | None, Printed]:
+    def _run_ahead(self, server: Server, manner: Manner) -> tuple[ProgramEnd, Printed]:
         manner = self._own(manner)
         watch = partial(self._see_certain, manner=manner)
         return server.run(self._request(manner), self.words, watch, self.deadline)
@@ -157,9 +157,6 @@ class CheckedProgram:
         )
         self.printed.append(printed)
         text = "\n".join(printed.lines)
-        if end is None:
-            self.refusal = self.refusal or "its process ended before the run began"
-            return CpuRun(manner, None, (), Status.refused, 0.0, 0.0, text)
         manner = manner.seen_by_host(end.asks_multiprocessors)
         self.asks_multiprocessors |= end.asks_multiprocessors
         self._note_share(end)
@@ -200,8 +197,9 @@ class CheckedProgram:
 
     def _say_where(self, end: ProgramEnd) -> str:
         """Where a run was when its time was over."""
-        most = f"after {self.timeout:g} s of processor time"
-        why = f"a run did not end {'in time' if end.is_cut else most}"
+        is_still = not end.is_cut and end.block_seconds > self._still / 2
+        most = f"after {self._still if is_still else self.timeout:g} s of processor time"
+        why = f"a run did not end {'in time' if end.is_cut else most}{' without progress' if is_still else ''}"
         if end.place is None:
             return f"{why}: it was before its first launch"
         at = end.place
@@ -209,8 +207,6 @@ class CheckedProgram:
         launch = f"launch {at.number:,} ({shown_path(path)}:{line})"
         if at.ended == at.blocks:
             return f"{why}: it was in host code after {launch}"
-        if end.block_seconds > self._still / 2:
-            why = f"a launch made no progress for {end.block_seconds:.0f} s of processor time"
         return f"{why}: it was in {launch}, of which {at.ended:,} of {at.blocks:,} blocks had ended"
 
     def _say(self, refusal: Refusal) -> str:

@@ -29,6 +29,8 @@ LOOK_EVERY = 0.5
 SLACK, GRACE = 6.0, 20.0
 """A run may take SLACK times its time-out plus GRACE seconds of wall time, since it may sleep or share the CPU."""
 MOST_PRINTED = 1 << 20
+NOT_BEGUN = ProgramEnd(b"", b"", b"", Status.timed_out, 0, 0.0, 0.0, 0, 0)
+"""The result of a run whose process has not come to the program's main."""
 LEAST_MEMORY, RESERVE_ONE_IN = 1 << 30, 32
 """A run ends once less memory is left than the smaller of these: a processor touches 2 GB in a second."""
 
@@ -65,10 +67,10 @@ class Server:
         words: tuple[str, ...],
         watch: Callable[[ProgramEnd], object] = lambda _: None,
         deadline: float = inf,
-    ) -> tuple[ProgramEnd | None, Printed]:
+    ) -> tuple[ProgramEnd, Printed]:
         """Run a program, and return how it ended and what it printed.
 
-        None stands for a process that ended before the run began. A run ends by the deadline, as time.monotonic()
+        A run ends by the deadline, as time.monotonic()
         counts, with what it has shown until then. `watch` takes what a run that goes on, or that is interrupted, has
         shown so far whenever it has a new finding.
         """
@@ -87,17 +89,14 @@ class Server:
                 status, why = None, "its process needs more memory than this machine has left"
             texts = [_read_start(path) for path in (output, errors)]
             if answer.is_file():
-                end: ProgramEnd | None = pickle.loads(answer.read_bytes())  # noqa: S301  the same user wrote it
+                end: ProgramEnd = pickle.loads(answer.read_bytes())  # noqa: S301  the same user wrote it
             elif status == OWN_FAULT:
                 raise UnexpectedError(f"kfuzz itself failed: {texts[1].strip().splitlines()[-1]}")
             else:
                 why = why if status is None else describe_status(status)
-                end = read_live_run(live)
-                if end and why:
-                    end = replace(end, status=Status.refused, refusal=Refusal(why))
-                elif end:
-                    end = replace(end, is_cut=True)
-            exit_code = end.exit_code if end and end.status == Status.finished else None
+                end = read_live_run(live) or NOT_BEGUN
+                end = replace(end, status=Status.refused, refusal=Refusal(why)) if why else replace(end, is_cut=True)
+            exit_code = end.exit_code if end.status == Status.finished else None
             return end, Printed(texts[0], texts[1], exit_code)
 
     def _status(self, request: RequestFiles, deadline: float, look: "_Look") -> int | None:

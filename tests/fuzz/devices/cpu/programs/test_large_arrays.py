@@ -111,6 +111,6 @@ def test_a_large_array_of_which_little_is_touched_takes_as_much_memory_as_a_smal
 
 
 def test_a_program_that_touches_more_than_there_is_is_refused(program: Path, group_of_512_mb: Path) -> None:
-    status, errors, _ = run_alone(program, "touch", str(64 << 20), "4", group=group_of_512_mb)
+    status, errors, _ = run_alone(program, "touch", str(1 << 30), "4", group=group_of_512_mb)
     assert status == 1
-    assert "cannot run: needs more memory than there is: arrays of 67108868 bytes, and 8.5 bytes for" in errors
+    assert "cannot run: needs more memory than there is: arrays of 1073741828 bytes, and 8.5 bytes for" in errors

@@ -192,3 +192,8 @@ def test_the_report_says_how_many_launches_were_not_run(program: Library) -> Non
         "399 launches repeated an earlier one and were not run, since it left all memory as it was or nothing read "
         "what they would change; --whole runs all"
     )
+
+
+def test_only_the_first_of_equal_launches_takes_turns(program: Library) -> None:
+    printed, skipped = experiment(program, replace(FORWARD, preempt_one_in=FINE), "plain")
+    assert (printed, skipped > 390) == ("2 2\n", True)
