@@ -19,9 +19,9 @@ from benchmarks.measurement import Figures
 from kfuzz.devices.cpu.experiments import Manner
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
-from kfuzz.devices.cpu.programs.check import Server
 from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
+from kfuzz.devices.cpu.programs.server import Server
 from kfuzz.devices.memory.layout import POISONS
 
 TESTS = Path(__file__).parents[2] / "tests" / "data"

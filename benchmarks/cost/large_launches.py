@@ -17,9 +17,9 @@ from kfuzz.devices import Probe
 from kfuzz.devices.cpu.compiler import Library
 from kfuzz.devices.cpu.experiments import Manner, manners
 from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
-from kfuzz.devices.cpu.programs.check import Server
 from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
+from kfuzz.devices.cpu.programs.server import Server
 
 SOURCES = Path(__file__).with_name("large_launches")
 PROGRAMS = {

@@ -22,7 +22,7 @@ from pathlib import Path
 from threading import Lock
 
 from benchmarks.measurement import Figures, Record, measure_parts, read, write_json
-from kfuzz.devices.cpu.programs.check import Server
+from kfuzz.devices.cpu.programs.server import Server
 from kfuzz.devices.gpu import driver, nvidia, sanitizer
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "helpers"))

@@ -78,7 +78,7 @@ def run(program: Program, limit: int) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         sources, _, given = " ".join(program.words).partition(" -- ")
-        options = ["--runs", "1", "--seed", "1", "--timeout", f"{limit}s", "--json", str(report)]
+        options = ["--runs", "1", "--seed", "1", "--max-time", f"{limit}s", "--json", str(report)]
         command = [sys.executable, "-m", "kfuzz", "check", *sources.split(), *options]
         command += ["--", *given.split()] if given else []
         began = time.monotonic()

@@ -31,8 +31,9 @@ from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.claims.kernel import KERNELS, kernel_files, load
 from kfuzz.devices import ClaimError, Device, DeviceError
 from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
-from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
+from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.command_line import parse
+from kfuzz.devices.cpu.programs.server import Server
 
 SEED = 34
 TOLD_AT = 50

@@ -21,7 +21,8 @@ from benchmarks.detection.labelled import ANY, BUGS, LAYOUTS, TOLD_AS, Labelled,
 from benchmarks.detection.programs import EXCLUDES, program
 from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe, UnsupportedError
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
+from kfuzz.devices.cpu.programs.check import CheckedProgram
+from kfuzz.devices.cpu.programs.server import Server
 
 RUNS, SECONDS = 3, 20.0
 Place = tuple[CpuDevice, Server]

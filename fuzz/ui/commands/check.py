@@ -32,6 +32,7 @@ from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.cpu.programs.sampling import NOTHING_CHECKED, NOTHING_SAMPLED, USUAL_SAMPLING
 from kfuzz.devices.cpu.programs.server import Server, build_own_parts
+from kfuzz.devices.host_compiler import compiling_for
 from kfuzz.kinds import Severity
 from kfuzz.ui.commands.completing import FILE_NAME
 from kfuzz.ui.commands.documents import ReportFiles, format_options
@@ -124,7 +125,8 @@ def check(
     Exit code: 0 nothing is broken in what ran, 1 something is (or there is a warning, with --fail-on warning), 2 no
     kernel was checked, or the program could not be run on or ends with an error of its own, 130 interrupted.
     """
-    with show_phases(console(to_stderr=True)):
+    first = next((word for word in words if not word.startswith("-")), "")
+    with show_phases(console(to_stderr=True)), compiling_for(Path(first)):
         build_own_parts()
     began = time.monotonic()
     ctx.with_resource(limited(replace(time_limits(), until=began + max_time)))

@@ -165,7 +165,7 @@ def document(report: ProgramReport) -> Document:
         "ratios": [0] * RATIO_STEPS,
         "error": "",
         "stopped": "",
-        "unjudged": "; ".join(report.troubles),
+        "unjudged": "; ".join((*report.cut, *report.troubles)),
         "hardly_tried": False,
         "not_judged": [],
         "notes": list(share_notes(report)),
