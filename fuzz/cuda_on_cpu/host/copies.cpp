@@ -65,6 +65,7 @@ static void copy_row(char *to, const char *from, size_t width, bool checks_to, b
   if (checks_from) width = inside(from, width, false, by.line);
   if (checks_from) moves(from, width, Move::reads, by, work);
   if (checks_to) moves(to, width, Move::writes, by, work);
+  if (to + width <= from || from + width <= to) make_own(to, width);
   note_in_host(true);  // a wrong host pointer faults where it is used
   memmove(to, from, width);
   note_in_host(false);

@@ -49,6 +49,15 @@ struct SecondPart {
 };
 PerRun<SecondPart> second;
 
+// The pieces of the second part that have their own pages, and show no pattern.
+struct OwnPieces {
+  uint64_t of[with_second_part / large_page / 64];
+  bool holds(uint64_t piece) const { return of[piece / 64] >> piece % 64 & 1; }
+  void add(uint64_t piece) { of[piece / 64] |= uint64_t{1} << piece % 64; }
+  void drop(uint64_t piece) { of[piece / 64] &= ~(uint64_t{1} << piece % 64); }
+};
+PerRun<OwnPieces> own_pieces;
+
 }  // namespace
 
 // Whether the system gives so many addresses: a limit of the process, or a strict way of counting, may forbid it.
@@ -176,10 +185,27 @@ void bring_in(const void *start, uint64_t bytes) {
 #endif
 }
 
+static uint64_t piece_at(const char *address) { return static_cast<uint64_t>(address - arena.start) / large_page; }
+
+static void forget_own(const char *start, uint64_t bytes) {
+  for (uint64_t piece = piece_at(start); bytes && piece <= piece_at(start + bytes - 1); piece++) own_pieces.drop(piece);
+}
+
+void make_own(char *to, uint64_t bytes) {
+  if (!is_in_second_part(reinterpret_cast<uintptr_t>(to)) || bytes < 2 * large_page) return;
+  for (uint64_t piece = piece_at(to + large_page - 1); piece < piece_at(to + bytes); piece++) {
+    char *start = arena.start + piece * large_page;
+    if (own_pieces.holds(piece) || !map_zeros(start, large_page)) continue;
+    madvise(start, large_page, MADV_HUGEPAGE);
+    own_pieces.add(piece);
+  }
+}
+
 static void map_poison(const Run &run, char *start, uint64_t bytes) {
   constexpr uint64_t bytes_of_pattern = large_array;
   if (arena.poison.bytes && arena.poison_value != run.poison) forget_pattern(arena.poison);
   arena.poison_value = run.poison;
+  forget_own(start, bytes);
   bool is_made = arena.poison.bytes || make_pattern(arena.poison, &run.poison, sizeof run.poison, bytes_of_pattern);
   if (!is_made || !map_pattern(arena.poison, start, bytes)) host_refuses("kfuzz: the system gives no more memory for large arrays");
 }
@@ -195,6 +221,7 @@ void poison_buffer(const Run &run, const Buffer &b) {
 static bool map_bytes(char *start, int value, uint64_t bytes) {
   constexpr uint64_t of_zeros = 4 << 20, of_others = 4 * large_array;
   if (bytes < (value ? of_others : of_zeros)) return false;
+  forget_own(start, bytes);
   if (!value) return map_zeros(start, bytes);
   Pattern pattern;
   auto byte = static_cast<char>(value);

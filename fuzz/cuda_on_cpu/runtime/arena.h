@@ -29,6 +29,9 @@ bool place_one_more(const Run &run, Buffer &buffer);
 bool is_host_visible(uintptr_t address);  // whether it lies in that part
 // Fills such a buffer as at first, in a new place or when it is freed; the memory that it took goes back.
 void poison_buffer(const Run &run, const Buffer &buffer);
+// Before a copy overwrites such a range: gives it pages of 2 MB of its own, in place of those of a pattern, which the system
+// would copy one by one.
+void make_own(char *to, uint64_t bytes);
 // Like memset, in such a buffer.
 void set_memory(char *to, int value, uint64_t bytes);
 uint64_t arena_left(const Run &run);

@@ -35,6 +35,10 @@ LEAST_MEMORY, RESERVE_ONE_IN = 1 << 30, 32
 """A run ends once less memory is left than the smaller of these: a processor touches 2 GB in a second."""
 
 
+LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+"""For the arrays of the host: a GB is a quarter of a million small pages, each of which is found by a fault."""
+
+
 @dataclass(frozen=True)
 class Printed:
     """The output and exit code of a run of a program; no exit code if the checker stopped it."""
@@ -123,7 +127,7 @@ class Server:
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            environment = {**LARGE_PAGES, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
             command = [sys.executable, "-m", "kfuzz.devices.cpu.programs.child"]
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
