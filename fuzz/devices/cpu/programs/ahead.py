@@ -20,11 +20,11 @@ HEAD_START = 1.0
 RESERVE_ONE_IN = 4
 """Runs ahead give way once the machine has less than this part of its memory left."""
 
-Result = tuple[ProgramEnd, Printed]
+EndAndPrinted = tuple[ProgramEnd, Printed]
 
 
 @dataclass
-class _Run:
+class _AheadRun:
     """A run that may begin ahead, on a thread of its own."""
 
     manner: Manner
@@ -32,15 +32,15 @@ class _Run:
     has_ended: threading.Event = field(default_factory=threading.Event)
     has_begun: bool = False
     is_taken: bool = False
-    result: Result | None = None
+    result: EndAndPrinted | None = None
 
 
 class RunsAhead:
     """Runs in these manners, which begin unless they are asked for before."""
 
-    def __init__(self, manners: Sequence[Manner], at_once: int, run: Callable[[Server, Manner], Result]) -> None:
+    def __init__(self, manners: Sequence[Manner], at_once: int, run: Callable[[Server, Manner], EndAndPrinted]) -> None:
         chosen = manners if at_once > 0 else ()
-        self._runs = [_Run(one, Server(reserve_one_in=RESERVE_ONE_IN, gives_way=True)) for one in chosen]
+        self._runs = [_AheadRun(one, Server(reserve_one_in=RESERVE_ONE_IN, gives_way=True)) for one in chosen]
         self._run, self._processors = run, threading.Semaphore(max(0, at_once))
         self._no_more, self._lock = threading.Event(), threading.Lock()
         self._threads = [threading.Thread(target=self._begin, args=(one,), daemon=True) for one in self._runs]
@@ -50,7 +50,7 @@ class RunsAhead:
             one.start()
         return self
 
-    def _begin(self, one: _Run) -> None:
+    def _begin(self, one: _AheadRun) -> None:
         try:
             if self._no_more.wait(HEAD_START):
                 return
@@ -67,7 +67,7 @@ class RunsAhead:
             one.server.close()
             one.has_ended.set()
 
-    def take(self, manner: Manner) -> Result | None:
+    def take(self, manner: Manner) -> EndAndPrinted | None:
         """The result of a run, once it is there; None if it has not begun, or could not go on beside the others."""
         with self._lock:
             one = next((run for run in self._runs if run.manner == manner and not run.is_taken), None)

@@ -104,17 +104,25 @@ class CheckedProgram:
         """Wall time of the longest run that ended."""
         self._ahead = RunsAhead((), 0, self._run_ahead)
         self._one_at_a_time = threading.Lock()
+        self._shown: ProgramEnd | None = None
+        """What the first run has shown so far."""
 
     def examine(self, runs: int, seed: int) -> Outcome:
         """Run the program `runs` times, and settle by experiments what the runs show."""
         self.asked = runs
         probe = Probe(check=True, runs=runs, seed=seed, timeout=self._still)
         later = manners(probe, fewest=fewest_runs(self._job))[1:runs]
-        with RunsAhead(later, self.side_by_side - 1, self._run_ahead) as self._ahead:
-            outcome = examine(
-                *(self._job, probe, self.run_once, set(), self.differ, self.timeout * (runs + 1)),
-                time_left=self.time_left,
-            )
+        try:
+            with RunsAhead(later, self.side_by_side - 1, self._run_ahead) as self._ahead:
+                outcome = examine(
+                    *(self._job, probe, self.run_once, set(), self.differ, self.timeout * (runs + 1)),
+                    time_left=self.time_left,
+                )
+        except KeyboardInterrupt:
+            if self._shown and not self.printed:
+                self._note_share(self._shown)
+                self.stopped = self._say_where(self._shown, "the first run was interrupted")
+            raise
         unset = tuple(uninitialised_local(self.library, one) for one in self.library.uninitialised)
         return replace(outcome, findings=(*outcome.findings, *unset), notes=())
 
@@ -149,7 +157,7 @@ class CheckedProgram:
             return CpuRun(manner, None, (), Status.timed_out, 0.0, 0.0, "", is_cut=True)
         self.report_progress(str(manner.seen_by_host(self.asks_multiprocessors).circumstances))
         began = time.monotonic()
-        watch = partial(self._see_certain, manner=manner)
+        watch = partial(self._watch, manner=manner)
         end, printed = ahead or self.server.run(self._request(manner), self.words, watch, self.deadline)
         # It has run, and may want a larger GPU than this run shows it; or this run only settles a doubt.
         is_extra = (manner.multiprocessors != USUAL_MULTIPROCESSORS or len(self.printed) >= self.asked) and any(
@@ -162,7 +170,7 @@ class CheckedProgram:
         self._note_share(end)
         self.ended += len(self.printed) <= self.asked and end.status in (Status.finished, Status.stopped)
         if end.status == Status.timed_out and not is_extra:
-            self.stopped = self.stopped or self._say_where(end)
+            self.stopped = self.stopped or self._say_where(end, self._say_why(end))
         self._seen_still += end.status == Status.timed_out and end.block_seconds > self._still / 2
         if end.refusal is not None and not is_extra:
             self.refusal = self._say(end.refusal)
@@ -174,6 +182,10 @@ class CheckedProgram:
             *(manner, run, sights, end.status, end.seconds, end.block_seconds, text, None, end.asks_multiprocessors),
             is_cut=end.is_cut,
         )
+
+    def _watch(self, end: ProgramEnd, manner: Manner) -> None:
+        self._shown = end
+        self._see_certain(end, manner)
 
     def _note_share(self, end: ProgramEnd) -> None:
         self.thread_steps += end.thread_steps
@@ -195,11 +207,16 @@ class CheckedProgram:
                     self.report_finding(name_gpu(one, manner.seen_by_host(end.asks_multiprocessors)))
         return sights
 
-    def _say_where(self, end: ProgramEnd) -> str:
-        """Where a run was when its time was over."""
-        is_still = not end.is_cut and end.block_seconds > self._still / 2
-        most = f"after {self._still if is_still else self.timeout:g} s of processor time"
-        why = f"a run did not end {'in time' if end.is_cut else most}{' without progress' if is_still else ''}"
+    def _say_why(self, end: ProgramEnd) -> str:
+        """Why a run was ended."""
+        if end.is_cut:
+            return "a run did not end in time"
+        if end.block_seconds > self._still / 2:
+            return f"a run did not end after {self._still:g} s of processor time without progress"
+        return f"a run did not end after {self.timeout:g} s of processor time"
+
+    def _say_where(self, end: ProgramEnd, why: str) -> str:
+        """Where a run was when it was ended."""
         if end.place is None:
             return f"{why}: it was before its first launch"
         at = end.place

@@ -35,6 +35,8 @@ LEAST_MEMORY, RESERVE_ONE_IN = 1 << 30, 32
 """A run ends once less memory is left than the smaller of these: a processor touches 2 GB in a second."""
 
 
+NICE = 5
+"""The priority of runs beside the first one: on a busy machine they get a third of its time."""
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 """For the arrays of the host: a GB is a quarter of a million small pages, each of which is found by a fault."""
 
@@ -61,7 +63,7 @@ class Server:
     """The process from which runs are forked; a new one replaces it after a run that did not end."""
 
     def __init__(self, reserve_one_in: int = RESERVE_ONE_IN, gives_way: bool = False) -> None:
-        """`gives_way`: a run without memory is none, and raises OutOfMemoryError."""
+        """`gives_way`: other runs come first; a run without memory is none, and raises OutOfMemoryError."""
         self._process: subprocess.Popen[bytes] | None = None
         self._reserve_one_in, self._gives_way = reserve_one_in, gives_way
 
@@ -86,7 +88,7 @@ class Server:
             deadline = min(deadline, time.monotonic() + request.seconds * SLACK + GRACE)
             why = ""
             try:
-                status = self._status(files, deadline, _Look(live, watch))
+                status = self._status(files, deadline, _LiveWatcher(live, watch))
             except OutOfMemoryError:
                 if self._gives_way:
                     raise
@@ -103,7 +105,7 @@ class Server:
             exit_code = end.exit_code if end.status == Status.finished else None
             return end, Printed(texts[0], texts[1], exit_code)
 
-    def _status(self, request: RequestFiles, deadline: float, look: "_Look") -> int | None:
+    def _status(self, request: RequestFiles, deadline: float, look: "_LiveWatcher") -> int | None:
         """The exit status of the process of a run; None if it did not end in time."""
         process = self._start()
         assert process.stdin is not None
@@ -132,6 +134,8 @@ class Server:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
             )
+            if self._gives_way:
+                os.setpriority(os.PRIO_PROCESS, self._process.pid, NICE)
         return self._process
 
     def _expect_memory(self) -> None:
@@ -160,7 +164,7 @@ class Server:
         self._process = None
 
 
-class _Look:
+class _LiveWatcher:
     """Passes on what a run in another process shows."""
 
     def __init__(self, live: Path, watch: Callable[[ProgramEnd], object]) -> None:

@@ -29,4 +29,5 @@ def test_an_interrupted_run_keeps_what_it_has_found(tmp_path: Path) -> None:
         said, _ = process.communicate()
     assert process.returncode == 130
     assert "BROKEN  own: race, `__global__ void everyone" in said
-    assert "own: interrupted, broken in 1 way so far" in said
+    assert "own: the first run was interrupted: it was in host code after launch 1 (own.cu:6)" in said
+    assert "own: interrupted, broken in 1 way so far: 0 of 3 runs, 1 launch, 64 thread steps" in said
