@@ -26,7 +26,7 @@ from kfuzz.common.text.silences import check_silences
 from kfuzz.common.time_limits import limited, time_limits
 from kfuzz.devices import Finding, cache
 from kfuzz.devices.cpu.compiler import Library
-from kfuzz.devices.cpu.programs.ahead import count_processors
+from kfuzz.devices.cpu.programs.ahead import count_processors, writes_no_files
 from kfuzz.devices.cpu.programs.build import compile_source, is_program, link, load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.command_line import parse
@@ -182,6 +182,7 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
     programs: list[CheckedProgram] = []
     found: dict[str, Discovery] = {}
     is_interrupted = False
+    side_by_side = min(count_processors(), asked.runs) if writes_no_files(asked.library.path) else 1
     with screen.status("running") as status, closing(Server()) as server:
         try:
             for number, words in enumerate(asked.lists, 1):
@@ -195,7 +196,7 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
                 program = CheckedProgram(
                     *(asked.library, words, asked.timeout, server, teller, asked.warp_synchronous, sampling),
                     deadline=share_of_time(asked.deadline, len(asked.lists) - number + 1),
-                    side_by_side=min(count_processors(), asked.runs),
+                    side_by_side=side_by_side,
                     report_finding=teller.report_finding,
                 )
                 programs.append(program)

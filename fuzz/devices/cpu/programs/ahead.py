@@ -4,9 +4,12 @@ Knows threads and when a run may begin ahead; it does not know what a run shows.
 """
 
 import os
+import re
+import subprocess
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -92,6 +95,29 @@ class RunsAhead:
             one.server.end()
         for thread in self._threads:
             thread.join()
+
+
+WRITES = re.compile(
+    r"open|creat|filebuf|fstream|filesystem|system|exec|fork|spawn|mk(?:dir|fifo|nod|d?s?temp)|rename|unlink|remove"
+    r"|rmdir|link|truncate|tmpfile|tmpnam|socket|shm|sem(?:get|_open)|msgget|mq_|syscall|dlsym"
+)
+"""Part of the name of each function by which a run could change what another one reads."""
+OF_RUNTIME = ("cu", "nccl")
+USUAL = re.compile(r"lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp)\.so|ld-linux")
+"""Libraries whose functions have names that WRITES knows."""
+
+
+def writes_no_files(program: Path) -> bool:
+    """Whether nothing that a program imports can write files, or start a process that does.
+
+    Runs of other programs go one after the other: a run must not read what another one is writing.
+    """
+    asked = (["nm", "-D", "--undefined-only", "--format=posix", str(program)], ["objdump", "-p", str(program)])
+    symbols, header = (subprocess.run(one, capture_output=True, text=True, check=False).stdout for one in asked)
+    libraries = [line.split()[1] for line in header.splitlines() if line.split()[:1] == ["NEEDED"]]
+    imported = [line.split("@")[0].split()[0] for line in symbols.splitlines()]
+    can_write = any(WRITES.search(one) for one in imported if not one.startswith(OF_RUNTIME))
+    return bool(libraries) and not can_write and all(USUAL.match(one) for one in libraries)
 
 
 def count_processors() -> int:

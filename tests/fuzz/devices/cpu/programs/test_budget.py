@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from program_runs import built, line_of, server
 
 from kfuzz.devices.cpu.experiments import Manner
-from kfuzz.devices.cpu.programs.ahead import RunsAhead
+from kfuzz.devices.cpu.programs.ahead import RunsAhead, writes_no_files
 from kfuzz.devices.cpu.programs.build import load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
@@ -140,6 +140,24 @@ def test_a_run_ahead_gives_way_where_memory_is_short(program: Path) -> None:
     with closing(Server(reserve_one_in=1 << 40)) as ample:
         end, _ = ample.run(request, (str(program), "sleeps"))
     assert end.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "is_so"),
+    [
+        ('printf("%d\\n", a);', True),
+        ("std::cout << a << std::endl;", True),
+        ('if (a > 9) std::ofstream("made") << a;', False),
+        ('if (a > 9) fputs("made", fopen("made", "w"));', False),
+        ('if (a > 9) system("touch made");', False),
+    ],
+)
+def test_programs_that_can_write_files_have_no_runs_side_by_side(line: str, is_so: bool, tmp_path: Path) -> None:
+    (tmp_path / "own.cu").write_text(
+        "#include <cstdio>\n#include <cstdlib>\n#include <fstream>\n#include <iostream>\n"
+        f"__global__ void k() {{}}\nint main(int a, char **) {{ k<<<1, 1>>>(); {line} }}\n"
+    )
+    assert writes_no_files(load_program(built(tmp_path, str(tmp_path / "own.cu"))).path) == is_so
 
 
 def test_runs_ahead_of_a_short_program_do_not_begin() -> None:
