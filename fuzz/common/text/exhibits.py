@@ -1,7 +1,7 @@
 """Kernels that are wrong on purpose, as edits: `NAME.toml` names a right file and what to change in it.
 
     base = "../softmax/online_block.cu"          # beside the exhibit's own folder
-    kind = "race"                                # the finding that must be reported
+    kind = "race"                                # the finding that must be reported; left out, "numeric"
     why  = "Thread 0 may write its sum to shared[0] before the others have read the maximum from it."
     old  = "the text to replace, which occurs exactly once in the base"
     new  = "the text in its place"
@@ -98,7 +98,7 @@ def read(path: Path) -> Exhibit:
     unknown = [key for key in values if key not in KEYS]
     if unknown:
         raise ClaimError(f"{path}: unknown key '{one_line(unknown[0])}'; an exhibit has {', '.join(KEYS)}")
-    kind = values.get("kind")
+    kind = values.get("kind", "numeric")
     kinds = [kind] if isinstance(kind, str) else kind
     if not isinstance(kinds, list) or not kinds or not all(isinstance(one, str) for one in kinds):
         raise ClaimError(f'{path}: kind: write the finding that must be reported, such as kind = "race"')

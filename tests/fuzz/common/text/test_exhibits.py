@@ -17,7 +17,6 @@ EVERY = sorted(path for folder in (KERNELS, DATA) for path in folder.rglob("*.to
 RIGHT = (KERNELS / "softmax" / "three_pass_thread.cu").read_text(encoding="utf-8")
 EXHIBIT = """\
 base = "right.cu"
-kind = "numeric"
 why = "The sum is taken twice."
 old = "sum += "
 new = "sum += 2 * "
@@ -102,8 +101,8 @@ def test_a_change_of_the_base_is_a_change_of_the_exhibit(exhibit: Path) -> None:
         ('old = "sum += "\n', '[[edit]]\nold = "sum += "\n\n[[edit]]\n', "edit: old and new are missing"),
         ('new = "sum += 2 * "\n', 'new = "x"\n[[edit]]\nold = "a"\nnew = "b"\n', "edit: write each edit as an"),
         ('base = "right.cu"', 'base = "left.cu"', "No such file"),
-        ('kind = "numeric"\n', "", "kind: write the finding that must be reported"),
-        ('kind = "numeric"', 'kind = "odd"', "unknown kind"),
+        ('why = "The', 'kind = []\nwhy = "The', "kind: write the finding that must be reported"),
+        ('why = "The', 'kind = "odd"\nwhy = "The', "unknown kind"),
         ('why = "The sum is taken twice."\n', "", "why: a text is missing here"),
         ('why = "The', 'reason = "The', "unknown key 'reason'; an exhibit has base, kind"),
         ('why = "The', "why = The", "broken TOML"),
