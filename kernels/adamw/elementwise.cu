@@ -15,7 +15,6 @@
 // functions = { sqrt = "sqrtf" }
 //
 // [[launch]]
-// entry = "adamw"
 // grid  = "ceil_div(n, threads)"
 // block = "threads"
 // args  = ["p", "m", "v", "g", "n", "lr", "beta1", "beta2", "eps", "decay", "correction1", "correction2"]

@@ -15,7 +15,6 @@
 // divide = "ieee"
 //
 // [[launch]]
-// entry = "adaptive_avg_pool"
 // grid  = "batch * channels"
 // block = "64"
 // ///

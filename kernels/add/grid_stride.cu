@@ -7,7 +7,6 @@
 // arrays = { a = "f32[rows, cols] -> a", b = "f32[rows, cols] -> b", y = "f32[rows, cols] <- y" }
 //
 // [[launch]]
-// entry = "add_grid_stride"
 // grid  = "blocks"
 // block = "threads"
 // ///

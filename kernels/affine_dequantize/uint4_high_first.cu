@@ -9,7 +9,6 @@
 // accuracy = { form = "q scale - zero scale" }
 //
 // [[launch]]
-// entry = "uint4_high_first"
 // grid  = "ceil_div(cols / 2, threads), rows"
 // block = "threads"
 // ///

@@ -12,7 +12,6 @@
 // accuracy = { form = "(q - zero) scale" }
 //
 // [[launch]]
-// entry = "uint4_words"
 // grid  = "ceil_div(cols / 8, threads), rows"
 // block = "threads"
 // ///

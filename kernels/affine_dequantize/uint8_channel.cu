@@ -9,7 +9,6 @@
 // accuracy = { form = "(q - zero) scale" }
 //
 // [[launch]]
-// entry = "uint8_channel"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

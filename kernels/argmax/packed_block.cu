@@ -15,7 +15,6 @@
 // nan  = "row"
 //
 // [[launch]]
-// entry = "argmax_packed_block"
 // grid  = "rows"
 // block = "threads"
 // ///

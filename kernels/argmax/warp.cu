@@ -15,7 +15,6 @@
 // nan  = "row"
 //
 // [[launch]]
-// entry = "argmax_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

@@ -17,7 +17,6 @@
 // batch_invariant = true
 //
 // [[launch]]
-// entry = "argmin_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

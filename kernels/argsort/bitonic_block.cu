@@ -19,7 +19,6 @@
 // batch_invariant = true
 //
 // [[launch]]
-// entry  = "argsort_bitonic_block"
 // grid   = "rows"
 // block  = "threads"
 // shared = "8 * width"

@@ -19,7 +19,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry = "attention_flash_warp"
 // grid  = "ceil_div(rows, threads / 32), heads"
 // block = "threads"
 // ///

@@ -21,7 +21,6 @@
 // divide     = "ieee"
 //
 // [[launch]]
-// entry = "attention_flash_wmma"
 // grid  = "ceil_div(rows, 16), heads"
 // block = "32"
 // ///

@@ -16,7 +16,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry  = "attention_scores_in_shared"
 // grid   = "rows, heads"
 // block  = "threads"
 // shared = "4 * keys"

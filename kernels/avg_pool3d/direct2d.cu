@@ -14,7 +14,6 @@
 // divide = "ieee"
 //
 // [[launch]]
-// entry = "avg_pool"
 // grid  = "ceil_div(out_h * out_w, 64), planes"
 // block = "64"
 // ///

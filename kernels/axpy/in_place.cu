@@ -8,7 +8,6 @@
 // arrays  = { x = "f32[n] -> x", y = "f32[n] -> y <- y" }
 //
 // [[launch]]
-// entry = "axpy_in_place"
 // grid  = "ceil_div(n, threads)"
 // block = "threads"
 // args  = ["n", "alpha", "x", "y"]

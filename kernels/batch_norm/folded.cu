@@ -11,7 +11,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "batch_norm_folded"
 // grid  = "ceil_div(places, threads), channels, batch"
 // block = "threads"
 // ///

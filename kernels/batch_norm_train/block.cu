@@ -28,7 +28,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "batch_norm_train"
 // grid  = "channels"
 // block = "threads"
 // args  = ["y", "running_mean", "running_var", "x", "w", "b", "batch", "places", "eps", "momentum"]

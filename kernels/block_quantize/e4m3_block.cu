@@ -11,7 +11,6 @@
 // quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
 //
 // [[launch]]
-// entry = "e4m3_block_quantize"
 // grid  = "ceil_div(cols, 128), ceil_div(rows, 128)"
 // block = "threads"
 // ///

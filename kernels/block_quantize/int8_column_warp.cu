@@ -10,7 +10,6 @@
 // quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
-// entry = "int8_column_warp"
 // grid  = "ceil_div(cols, threads)"
 // block = "threads"
 // ///

@@ -20,7 +20,6 @@
 // why  = "atomicAdd adds to an output that no launch has cleared."
 //
 // [[launch]]
-// entry = "row_sum_atomic"
 // grid  = "rows, blocks"
 // block = "threads"
 // args  = ["y", "x", "cols"]

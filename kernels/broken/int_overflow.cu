@@ -20,7 +20,6 @@
 // why  = "row * cols is held in an int, which is negative from 2^31 elements on."
 //
 // [[launch]]
-// entry  = "softmax_int_start"
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * threads"

@@ -13,7 +13,6 @@
 // why  = "col * rows + row is held in an int, which is negative from 2^31 elements on."
 //
 // [[launch]]
-// entry = "transpose_int_place"
 // grid  = "ceil_div(cols, 32), ceil_div(rows, 8)"
 // block = "32, 8"
 // ///

@@ -18,7 +18,6 @@
 // why  = "No maximum is subtracted before exp."
 //
 // [[launch]]
-// entry = "logsumexp_online"
 // grid  = "ceil_div(rows, threads)"
 // block = "threads"
 // ///

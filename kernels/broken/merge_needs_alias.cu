@@ -27,7 +27,6 @@
 // why  = "Where the first maximum is the larger one, the maximum is not written and the sum is updated in place."
 //
 // [[launch]]
-// entry = "safe_merge_pairs"
 // grid  = "ceil_div(n, threads)"
 // block = "threads"
 // ///

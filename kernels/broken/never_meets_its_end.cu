@@ -15,7 +15,6 @@
 // why  = "The loop ends when a power of two equals cols, which need not be a power of two."
 //
 // [[launch]]
-// entry = "warp_max_upwards"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

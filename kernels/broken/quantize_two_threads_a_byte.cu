@@ -17,7 +17,6 @@
 // zeros     = "eps"
 //
 // [[launch]]
-// entry = "int4_nibbles"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 //

@@ -10,7 +10,6 @@
 // quantize = { saturate = "finite" }
 //
 // [[launch]]
-// entry = "append_e4m3"
 // grid  = "tokens"
 // block = "threads"
 // ///

@@ -21,7 +21,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry = "causal_attention_flash_warp"
 // grid  = "ceil_div(rows, threads / 32), heads"
 // block = "threads"
 // ///

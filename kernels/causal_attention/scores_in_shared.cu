@@ -17,7 +17,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry  = "causal_attention_scores_in_shared"
 // grid   = "rows, heads"
 // block  = "threads"
 // shared = "4 * keys"

@@ -16,7 +16,6 @@
 // adds = "9"
 //
 // [[launch]]
-// entry = "conv_depthwise"
 // grid  = "ceil_div(out_h * out_w, 64), channels, batch"
 // block = "64"
 // ///

@@ -17,7 +17,6 @@
 // adds = "channels * kh * kw - 1"  # the first product is added to 0
 //
 // [[launch]]
-// entry = "conv_direct"
 // grid  = "ceil_div(out_h * out_w, 64), filters, batch"
 // block = "64"
 // ///

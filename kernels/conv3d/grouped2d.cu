@@ -14,7 +14,6 @@
 // adds = "channels * kh * kw"
 //
 // [[launch]]
-// entry = "conv_grouped"
 // grid  = "ceil_div(out_h * out_w, 64), groups * filters, batch"
 // block = "64"
 // ///

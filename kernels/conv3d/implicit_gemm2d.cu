@@ -17,7 +17,6 @@
 // adds = "channels * kh * kw - 1"  # zeros beyond the last product are added exactly
 //
 // [[launch]]
-// entry = "conv_implicit_gemm"
 // grid  = "ceil_div(batch * out_h * out_w, 16), ceil_div(filters, 16)"
 // block = "16, 16"
 // ///

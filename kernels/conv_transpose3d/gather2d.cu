@@ -17,7 +17,6 @@
 // adds = "channels * ceil_div(kh, stride) * ceil_div(kw, stride) - 1"
 //
 // [[launch]]
-// entry = "conv_transposed"
 // grid  = "ceil_div(out_h * out_w, 64), filters, batch"
 // block = "64"
 // ///

@@ -8,7 +8,6 @@
 // align  = 16
 //
 // [[launch]]
-// entry = "copy_vec4_tail"
 // grid  = "blocks"
 // block = "threads"
 // args  = ["y", "x", "cols"]

@@ -15,7 +15,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry = "cross_entropy_backward"
 // grid  = "rows"
 // block = "threads"
 // ///

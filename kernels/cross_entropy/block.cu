@@ -16,7 +16,6 @@
 // functions = { log = "logf" }
 //
 // [[launch]]
-// entry = "cross_entropy_block"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -14,7 +14,6 @@
 // functions = { log = "logf" }
 //
 // [[launch]]
-// entry = "cross_entropy_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

@@ -13,7 +13,6 @@
 // form = "at once"
 //
 // [[launch]]
-// entry = "bilinear"
 // grid  = "outs, batch"
 // block = "32"
 // ///

@@ -9,7 +9,6 @@
 // arrays = { index = "i32[n] -> index", w = "f32[rows, cols] -> w", g = "f32[n, cols] -> g_y", dw = "f32[rows, cols] = 0 <- d_w" }
 //
 // [[launch]]
-// entry = "embedding_backward_atomic"
 // grid  = "n"
 // block = "threads"
 // args  = ["dw", "index", "g", "cols"]

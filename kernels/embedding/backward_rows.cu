@@ -13,7 +13,6 @@
 // deterministic = true
 //
 // [[launch]]
-// entry = "embedding_backward_rows"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -11,7 +11,6 @@
 // quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
-// entry = "fake_int8_group_warp"
 // grid  = "ceil_div(ceil_div(cols, 128), threads / 32), rows"
 // block = "threads"
 // ///

@@ -11,7 +11,6 @@
 // functions = { erf = "erff" }
 //
 // [[launch]]
-// entry = "gelu_backward"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

@@ -10,7 +10,6 @@
 // functions = { erf = "erff" }
 //
 // [[launch]]
-// entry = "gelu_elementwise"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

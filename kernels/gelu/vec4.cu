@@ -13,7 +13,6 @@
 // functions = { erf = "erff" }
 //
 // [[launch]]
-// entry = "gelu_vec4"
 // grid  = "ceil_div(cols, 4 * threads), rows"
 // block = "threads"
 // ///

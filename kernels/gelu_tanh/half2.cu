@@ -15,7 +15,6 @@
 // functions = { tanh = "tanhf" }
 //
 // [[launch]]
-// entry = "gelu_tanh_half2"
 // grid  = "ceil_div(cols, 2 * threads), rows"
 // block = "threads"
 // ///

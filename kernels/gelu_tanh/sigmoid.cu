@@ -14,7 +14,6 @@
 // divide = "ieee"
 //
 // [[launch]]
-// entry = "gelu_tanh_sigmoid"
 // grid  = "blocks"
 // block = "threads"
 // ///

@@ -16,7 +16,6 @@
 // adds = "k - 1"
 //
 // [[launch]]
-// entry = "gemm_tiles_by_bulk_copy"
 // grid  = "ceil_div(n, 64), ceil_div(m, 64), batch"
 // block = "288"
 // ///

@@ -18,7 +18,6 @@
 // accumulate = "mma"
 //
 // [[launch]]
-// entry = "gemm_wgmma_f16"
 // grid  = "ceil_div(n, 64), ceil_div(m, 64), batch"
 // block = "128"
 // ///

@@ -15,7 +15,6 @@
 // accumulate = "mma"
 //
 // [[launch]]
-// entry = "gemm_wmma_f16"
 // grid  = "ceil_div(n, 16), ceil_div(m, 16), batch"
 // block = "32"
 // ///

@@ -12,7 +12,6 @@
 // form = "y0 last"
 //
 // [[launch]]
-// entry = "gemv_warp_row"
 // grid  = "ceil_div(m, threads / 32)"
 // block = "threads"
 // ///

@@ -10,7 +10,6 @@
 // scalars = { height = 128, width = 128 }
 //
 // [[launch]]
-// entry = "e4m3_block"
 // grid  = "ceil_div(cols, threads), ceil_div(rows, 128)"
 // block = "threads"
 // ///

@@ -11,7 +11,6 @@
 // align  = 8
 //
 // [[launch]]
-// entry = "e4m3_group_bf16"
 // grid  = "ceil_div(cols / 4, threads), rows"
 // block = "threads"
 // ///

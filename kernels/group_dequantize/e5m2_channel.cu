@@ -11,7 +11,6 @@
 // align   = 8
 //
 // [[launch]]
-// entry = "e5m2_channel"
 // grid  = "ceil_div(cols / 2, threads), rows"
 // block = "threads"
 // ///

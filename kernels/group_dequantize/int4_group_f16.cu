@@ -10,7 +10,6 @@
 // scalars = { width = 32 }
 //
 // [[launch]]
-// entry = "int4_group_f16"
 // grid  = "ceil_div(cols / 2, threads), rows"
 // block = "threads"
 // ///

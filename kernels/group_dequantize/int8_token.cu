@@ -8,7 +8,6 @@
 // scalars = { width = "cols" }
 //
 // [[launch]]
-// entry = "int8_token"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

@@ -11,7 +11,6 @@
 // scalars = { width = 32 }
 //
 // [[launch]]
-// entry = "mxfp4_tiles"
 // grid  = "ceil_div(cols / 2, threads), rows"
 // block = "threads"
 // args  = ["y", "q", "scale", "cols"]

@@ -10,7 +10,6 @@
 // scalars = { width = 32 }
 //
 // [[launch]]
-// entry = "mxfp8"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

@@ -16,7 +16,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "group_norm_block"
 // grid  = "groups, batch"
 // block = "threads"
 // ///

@@ -14,7 +14,6 @@
 // quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
 //
 // [[launch]]
-// entry = "e4m3_group_fast_division"
 // grid  = "ceil_div(cols / 64, threads / 32), rows"
 // block = "threads"
 // ///

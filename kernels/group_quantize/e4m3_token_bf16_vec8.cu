@@ -14,7 +14,6 @@
 // quantize = { scale = "amax / max", apply = "multiply", saturate = "finite", nan = "group", zeros = "eps" }
 //
 // [[launch]]
-// entry = "e4m3_token_bf16_vec8"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -13,7 +13,6 @@
 // quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
-// entry = "int4_group_words"
 // grid  = "ceil_div(cols / 8, threads), rows"
 // block = "threads"
 // ///

@@ -12,7 +12,6 @@
 // quantize = { scale = "amax / max", apply = "divide", round = "away", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
-// entry = "int8_group_ties_away"
 // grid  = "ceil_div(ceil_div(cols, 128), threads / 32), rows"
 // block = "threads"
 // ///

@@ -13,7 +13,6 @@
 // quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "one" }
 //
 // [[launch]]
-// entry = "int8_group_zero_is_one"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

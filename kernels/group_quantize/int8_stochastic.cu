@@ -14,7 +14,6 @@
 // quantize = { scale = "amax / max", apply = "divide", round = "stochastic", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
-// entry = "int8_stochastic"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -13,7 +13,6 @@
 // quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
-// entry = "int8_token_block"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -14,7 +14,6 @@
 // quantize = { scale = "amax / max", apply = "multiply", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
-// entry = "int8_token_warp_vec4"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

@@ -12,7 +12,6 @@
 // quantize = { scale = "power of two up", saturate = "finite", zeros = "least" }
 //
 // [[launch]]
-// entry = "mx_e5m2_inverse"
 // grid  = "ceil_div(cols / 8, threads), rows"
 // block = "threads"
 // ///

@@ -13,7 +13,6 @@
 // quantize = { scale = "exponent of amax", apply = "divide", saturate = "finite", zeros = "least" }
 //
 // [[launch]]
-// entry = "mxfp4_tiles"
 // grid  = "ceil_div(rows * (cols / 32), threads)"
 // block = "threads"
 // ///

@@ -13,7 +13,6 @@
 // quantize = { scale = "power of two up", apply = "divide", saturate = "finite", zeros = "least" }
 //
 // [[launch]]
-// entry = "mxfp8_warp"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

@@ -17,7 +17,6 @@
 // functions = { tanh = "tanhf" }
 //
 // [[launch]]
-// entry = "gru_cell"
 // grid  = "ceil_div(hidden, threads), rows"
 // block = "threads"
 // ///

@@ -16,7 +16,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "layer_norm_two_pass"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -17,7 +17,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "layer_norm_welford"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

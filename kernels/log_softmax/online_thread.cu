@@ -18,7 +18,6 @@
 // functions = { log = "logf" }
 //
 // [[launch]]
-// entry = "log_softmax_online_thread"
 // grid  = "ceil_div(rows, threads)"
 // block = "threads"
 // ///

@@ -16,7 +16,6 @@
 // functions = { log = "logf" }
 //
 // [[launch]]
-// entry = "log_softmax_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

@@ -14,7 +14,6 @@
 // functions = { log = "logf" }
 //
 // [[launch]]
-// entry = "logsumexp_online"
 // grid  = "ceil_div(rows, threads)"
 // block = "threads"
 // ///

@@ -13,7 +13,6 @@
 // functions = { log = "logf" }
 //
 // [[launch]]
-// entry = "logsumexp_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

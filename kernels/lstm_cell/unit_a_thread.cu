@@ -23,7 +23,6 @@
 // functions = { tanh = "tanhf" }
 //
 // [[launch]]
-// entry = "lstm_cell"
 // grid  = "ceil_div(hidden, threads), rows"
 // block = "threads"
 // ///

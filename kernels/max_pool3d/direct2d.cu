@@ -13,7 +13,6 @@
 // arrays  = { x = "f32[1, planes, height, width] -> x", y = "f32[1, planes, out_h, out_w] <- y" }
 //
 // [[launch]]
-// entry = "max_pool"
 // grid  = "ceil_div(out_h * out_w, 64), planes"
 // block = "64"
 // ///

@@ -12,7 +12,6 @@
 // arrays  = { x = "f32[1, planes, height, width] -> x", y = "f32[1, planes, out_h, out_w] <- y", index = "i32[1, planes, out_h, out_w] <- index" }
 //
 // [[launch]]
-// entry = "max_pool_places"
 // grid  = "ceil_div(out_h * out_w, 64), planes"
 // block = "64"
 // ///

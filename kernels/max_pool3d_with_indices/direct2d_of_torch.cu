@@ -17,7 +17,6 @@
 // ties = "first"
 //
 // [[launch]]
-// entry = "max_pool_places_of_torch"
 // grid  = "ceil_div(out_h * out_w, 64), planes"
 // block = "64"
 // ///

@@ -10,7 +10,6 @@
 // align  = 4
 //
 // [[launch]]
-// entry = "mul_bf16_pairs"
 // grid  = "ceil_div(cols, 2 * threads), rows"
 // block = "threads"
 // ///

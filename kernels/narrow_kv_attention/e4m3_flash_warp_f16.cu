@@ -19,7 +19,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry = "flash_e4m3_f16"
 // grid  = "ceil_div(rows, threads / 32), heads"
 // block = "threads"
 // ///

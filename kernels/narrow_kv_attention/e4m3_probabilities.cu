@@ -19,7 +19,6 @@
 // keep     = { e = "e4m3" }
 //
 // [[launch]]
-// entry  = "attention_e4m3_probabilities"
 // grid   = "rows, heads"
 // block  = "threads"
 // shared = "4 * keys + keys"

@@ -18,7 +18,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry = "attention_e4m3_two_pass"
 // grid  = "ceil_div(rows, threads / 32), heads"
 // block = "threads"
 // ///

@@ -19,7 +19,6 @@
 // divide   = "reciprocal"
 //
 // [[launch]]
-// entry  = "attention_e4m3_vec16"
 // grid   = "rows, heads"
 // block  = "threads"
 // shared = "4 * keys"

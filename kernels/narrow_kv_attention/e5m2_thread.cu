@@ -18,7 +18,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry = "attention_e5m2_thread"
 // grid  = "ceil_div(rows, threads), heads"
 // block = "threads"
 // ///

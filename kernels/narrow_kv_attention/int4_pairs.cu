@@ -18,7 +18,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry = "attention_int4_pairs"
 // grid  = "ceil_div(rows, threads / 32), heads"
 // block = "threads"
 // ///

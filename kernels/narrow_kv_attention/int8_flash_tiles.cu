@@ -18,7 +18,6 @@
 // divide   = "reciprocal"
 //
 // [[launch]]
-// entry = "flash_int8_tiles"
 // grid  = "ceil_div(rows, 4), heads"
 // block = 128
 // ///

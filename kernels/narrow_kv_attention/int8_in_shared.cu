@@ -17,7 +17,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry  = "attention_int8_kv"
 // grid   = "rows, heads"
 // block  = "threads"
 // shared = "4 * keys"

@@ -17,7 +17,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry  = "attention_e4m3_kv"
 // grid   = "rows, heads"
 // block  = "threads"
 // shared = "4 * keys"

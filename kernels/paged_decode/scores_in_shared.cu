@@ -24,7 +24,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry  = "paged_decode"
 // grid   = "heads, batch"
 // block  = "threads"
 // shared = "4 * max(used, 1) * page"

@@ -14,7 +14,6 @@
 // adds = "ceil_log2(min(cols, threads)) + ceil_div(cols, threads)"
 //
 // [[launch]]
-// entry = "prefix_sum_block"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -17,7 +17,6 @@
 // adds = "ceil_log2(min(cols, threads)) + 1 + tiles"
 //
 // [[launch]]
-// entry = "prefix_sum_look_back"
 // grid  = "tiles, rows"
 // block = "threads"
 // ///

@@ -10,7 +10,6 @@
 // adds = "ceil_log2(min(cols, 32)) + ceil_div(cols, 32) - 1"  # within 32, then once for each 32 that follow
 //
 // [[launch]]
-// entry = "prefix_sum_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

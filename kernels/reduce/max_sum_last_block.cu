@@ -32,7 +32,6 @@
 // exp      = "expf"
 //
 // [[launch]]
-// entry  = "reduce_max"
 // grid   = "blocks"
 // block  = "threads"
 // shared = "2 * 4 * threads"

@@ -22,7 +22,6 @@
 // exp      = "expf"
 //
 // [[launch]]
-// entry  = "merge_all"
 // grid   = "1"
 // block  = "threads"
 // shared = "2 * 4 * threads"

@@ -25,7 +25,6 @@
 // exp      = "expf"
 //
 // [[launch]]
-// entry = "safe_merge_pairs"
 // grid  = "ceil_div(n, threads)"
 // block = "threads"
 // ///

@@ -11,7 +11,6 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
 //
 // [[launch]]
-// entry = "warp_max_down"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

@@ -17,7 +17,6 @@
 // pos_inf = "ieee"
 //
 // [[launch]]
-// entry = "warp_sum_down"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

@@ -7,7 +7,6 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 //
 // [[launch]]
-// entry = "relu_elementwise"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

@@ -16,7 +16,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "rms_norm_bf16_vec8"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -12,7 +12,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "rms_norm_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

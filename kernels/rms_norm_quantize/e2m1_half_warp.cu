@@ -17,7 +17,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "rms_norm_e2m1_half_warp"
 // grid  = "rows"
 // block = "threads"
 // ///

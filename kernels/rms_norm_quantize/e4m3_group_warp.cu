@@ -17,7 +17,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "rms_norm_e4m3_group_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

@@ -17,7 +17,6 @@
 // keep      = { norm = "bf16" }
 //
 // [[launch]]
-// entry  = "rms_norm_e4m3_token_bf16"
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * threads + 2 * cols"

@@ -19,7 +19,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "rms_norm_int8_group_vec4"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

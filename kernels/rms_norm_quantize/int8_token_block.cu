@@ -17,7 +17,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "rms_norm_int8_token_block"
 // grid  = "rows"
 // block = "threads"
 // ///

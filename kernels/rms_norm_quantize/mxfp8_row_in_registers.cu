@@ -19,7 +19,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "rms_norm_mxfp8_registers"
 // grid  = "rows"
 // block = "threads"
 // ///

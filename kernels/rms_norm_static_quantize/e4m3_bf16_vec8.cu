@@ -17,7 +17,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "rms_norm_e4m3_bf16_vec8"
 // grid  = "rows"
 // block = "threads"
 // ///

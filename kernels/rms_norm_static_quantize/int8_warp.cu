@@ -14,7 +14,6 @@
 // functions = { rsqrt = "rsqrtf" }
 //
 // [[launch]]
-// entry = "rms_norm_int8_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

@@ -12,7 +12,6 @@
 // accuracy = { adds = { k = "128", "*" = "ceil_div(k, 128)" } }
 //
 // [[launch]]
-// entry = "e4m3_blocks"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
 // ///

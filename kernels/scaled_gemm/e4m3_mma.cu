@@ -11,7 +11,6 @@
 // accuracy = { adds = "k", accumulate = "mma" }
 //
 // [[launch]]
-// entry = "e4m3_mma"
 // grid  = "n / 8, m / 16"
 // block = "32"
 // ///

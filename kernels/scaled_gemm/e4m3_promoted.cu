@@ -12,7 +12,6 @@
 // accuracy = { accumulate = "mma fp8", promote = 128 }
 //
 // [[launch]]
-// entry = "e4m3_promoted"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
 // ///

@@ -10,7 +10,6 @@
 // accuracy = { adds = "k" }
 //
 // [[launch]]
-// entry = "e4m3_row_column"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
 // ///

@@ -12,7 +12,6 @@
 // accuracy = { accumulate = "i32" }
 //
 // [[launch]]
-// entry = "int8_dp4a"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
 // ///

@@ -11,7 +11,6 @@
 // accuracy = { accumulate = "i32" }
 //
 // [[launch]]
-// entry = "int8_warp_tensor"
 // grid  = "ceil_div(n, threads / 32), m"
 // block = "threads"
 // ///

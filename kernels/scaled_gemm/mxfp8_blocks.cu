@@ -11,7 +11,6 @@
 // accuracy = { adds = { k = "32", "*" = "k / 32" } }
 //
 // [[launch]]
-// entry = "mxfp8_blocks"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
 // ///

@@ -14,7 +14,6 @@
 // adds = "k - 1"  # the first product is added to 0
 //
 // [[launch]]
-// entry = "sgemm_naive"
 // grid  = "ceil_div(n, width), ceil_div(m, width)"
 // block = "width, width"
 // ///

@@ -14,7 +14,6 @@
 // adds = "k - 1"  # the first product is added to 0, and the zeros that fill up a tile change nothing
 //
 // [[launch]]
-// entry = "sgemm_tiled"
 // grid  = "ceil_div(n, 32), ceil_div(m, 32)"
 // block = "32, 32"
 // ///

@@ -11,7 +11,6 @@
 // divide = "ieee"
 //
 // [[launch]]
-// entry = "sigmoid_elementwise"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

@@ -14,7 +14,6 @@
 // divide = "ieee"
 //
 // [[launch]]
-// entry = "silu_bf16"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

@@ -19,7 +19,6 @@
 // finite = true  # -inf times a sigmoid of 0 is NaN
 //
 // [[launch]]
-// entry = "silu_vec4"
 // grid  = "ceil_div(cols, 4 * threads), rows"
 // block = "threads"
 // ///

@@ -22,7 +22,6 @@
 // pos_inf = "row"
 //
 // [[launch]]
-// entry  = "softmax_cached_block"
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * cols"

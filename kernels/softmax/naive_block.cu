@@ -20,7 +20,6 @@
 // range = [-80, 80]
 //
 // [[launch]]
-// entry = "softmax_naive_block"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -21,7 +21,6 @@
 // range = [-80, 80]
 //
 // [[launch]]
-// entry = "softmax_naive_block_vec4"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -19,7 +19,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry  = "softmax_online_block"
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * threads"

@@ -20,7 +20,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry = "softmax_online_block_shuffle"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -20,7 +20,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry  = "softmax_online_block_vec4"
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * threads"

@@ -21,7 +21,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry = "softmax_online_md_block"
 // grid  = "rows"
 // block = "threads"
 // ///

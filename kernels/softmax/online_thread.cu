@@ -18,7 +18,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry = "softmax_online_thread"
 // grid  = "ceil_div(rows, threads)"
 // block = "threads"
 // ///

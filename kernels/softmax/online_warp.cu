@@ -19,7 +19,6 @@
 // divide   = "ieee"
 //
 // [[launch]]
-// entry = "softmax_online_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

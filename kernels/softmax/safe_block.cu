@@ -22,7 +22,6 @@
 // pos_inf = "row"
 //
 // [[launch]]
-// entry = "softmax_safe_block"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -22,7 +22,6 @@
 // pos_inf = "row"
 //
 // [[launch]]
-// entry = "softmax_thread_f64_sum"
 // grid  = "ceil_div(rows, threads)"
 // block = "threads"
 // ///

@@ -21,7 +21,6 @@
 // pos_inf = "row"
 //
 // [[launch]]
-// entry = "softmax_three_pass_thread"
 // grid  = "ceil_div(rows, threads)"
 // block = "threads"
 // ///

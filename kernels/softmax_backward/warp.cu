@@ -11,7 +11,6 @@
 // adds = "ceil_div(cols, 32) - 1 + ceil_log2(min(cols, 32))"  # a lane's share, then the halvings
 //
 // [[launch]]
-// entry = "softmax_backward_warp"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

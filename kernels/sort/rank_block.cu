@@ -17,7 +17,6 @@
 // batch_invariant = true
 //
 // [[launch]]
-// entry  = "sort_rank_block"
 // grid   = "rows"
 // block  = "threads"
 // shared = "4 * cols"

@@ -11,7 +11,6 @@
 // quantize = { apply = "divide", saturate = "finite" }
 //
 // [[launch]]
-// entry = "int8_tensor"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

@@ -11,7 +11,6 @@
 // quantize = { apply = "divide", saturate = "finite" }
 //
 // [[launch]]
-// entry = "uint8_channel_static"
 // grid  = "ceil_div(cols / 4, threads), rows"
 // block = "threads"
 // ///

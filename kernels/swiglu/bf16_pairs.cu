@@ -15,7 +15,6 @@
 // divide = "ieee"
 //
 // [[launch]]
-// entry = "swiglu_bf16_pairs"
 // grid  = "ceil_div(cols, 2 * threads), rows"
 // block = "threads"
 // ///

@@ -20,7 +20,6 @@
 // divide = "ieee"
 //
 // [[launch]]
-// entry = "swiglu_bf16_vec8"
 // grid  = "ceil_div(vectors, 2 * threads)"
 // block = "threads"
 // ///

@@ -15,7 +15,6 @@
 // divide = "ieee"
 //
 // [[launch]]
-// entry = "swiglu_vec4"
 // grid  = "ceil_div(cols, 4 * threads), rows"
 // block = "threads"
 // ///

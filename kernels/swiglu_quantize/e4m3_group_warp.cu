@@ -9,7 +9,6 @@
 // quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
 //
 // [[launch]]
-// entry = "swiglu_e4m3_group_warp"
 // grid  = "ceil_div(ceil_div(cols, 128), threads / 32), rows"
 // block = "threads"
 // ///

@@ -10,7 +10,6 @@
 // quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
 //
 // [[launch]]
-// entry = "swiglu_int8_token_block"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -14,7 +14,6 @@
 // quantize = { scale = "exponent of amax", apply = "divide", saturate = "finite", zeros = "least" }
 //
 // [[launch]]
-// entry = "swiglu_mxfp4_words"
 // grid  = "ceil_div(cols / 8, threads), rows"
 // block = "threads"
 // ///

@@ -15,7 +15,6 @@
 // divide = "ieee"
 //
 // [[launch]]
-// entry = "tanh_by_exp"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

@@ -10,7 +10,6 @@
 // functions = { tanh = "tanhf" }
 //
 // [[launch]]
-// entry = "tanh_elementwise"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

@@ -15,7 +15,6 @@
 // nan  = "row"
 //
 // [[launch]]
-// entry = "top_k_bitonic"
 // grid  = "rows"
 // block = "threads"
 // ///

@@ -13,7 +13,6 @@
 // ties = "first"
 //
 // [[launch]]
-// entry = "top_k_warp_rounds"
 // grid  = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // ///

@@ -11,7 +11,6 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[cols, rows] <- y" }
 //
 // [[launch]]
-// entry = "transpose_coalesced_write"
 // grid  = "ceil_div(rows, 32), ceil_div(cols, height)"
 // block = "32, height"
 // ///

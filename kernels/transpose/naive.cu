@@ -10,7 +10,6 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[cols, rows] <- y" }
 //
 // [[launch]]
-// entry = "transpose_naive"
 // grid  = "ceil_div(cols, 32), ceil_div(rows, height)"
 // block = "32, height"
 // ///

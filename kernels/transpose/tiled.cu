@@ -12,7 +12,6 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[cols, rows] <- y" }
 //
 // [[launch]]
-// entry = "transpose_tiled"
 // grid  = "ceil_div(cols, 32), ceil_div(rows, 32)"
 // block = "32, height"
 // ///

@@ -12,7 +12,6 @@
 // align  = 4
 //
 // [[launch]]
-// entry = "transpose_tiled_vec4"
 // grid  = "ceil_div(rows, 64) * ceil_div(cols, 64)"
 // block = "512"
 // ///

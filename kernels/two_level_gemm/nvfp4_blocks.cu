@@ -11,7 +11,6 @@
 // accuracy = { form = "overall last", adds = { k = "16", "*" = "k / 16" } }
 //
 // [[launch]]
-// entry = "nvfp4_blocks"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
 // ///

@@ -11,7 +11,6 @@
 // accuracy = { form = "overall in each block", adds = { k = "16", "*" = "ceil_div(k / 16, 32) - 1 + 5" } }
 //
 // [[launch]]
-// entry = "nvfp4_words_tiles"
 // grid  = "ceil_div(n, threads / 32), m"
 // block = "threads"
 // ///

@@ -12,7 +12,6 @@
 // quantize = { scale = "amax / max", apply = "divide", saturate = "finite" }
 //
 // [[launch]]
-// entry = "nvfp4_warp"
 // grid  = "ceil_div(cols, threads), rows"
 // block = "threads"
 // ///

@@ -12,7 +12,6 @@
 // accuracy = { adds = "k" }
 //
 // [[launch]]
-// entry = "int4_words"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
 // ///

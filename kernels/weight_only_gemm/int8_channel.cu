@@ -11,7 +11,6 @@
 // accuracy = { adds = "k" }
 //
 // [[launch]]
-// entry = "int8_channel"
 // grid  = "ceil_div(n, threads), m"
 // block = "threads"
 // ///

@@ -13,7 +13,6 @@
 // adds = "2 * ceil_div(k, 64) + 5"  # a lane's share, then the halvings
 //
 // [[launch]]
-// entry = "uint4_pairs"
 // grid  = "ceil_div(n, threads / 32), m"
 // block = "threads"
 // ///

@@ -21,7 +21,6 @@
 // finite = true
 //
 // [[launch]]
-// entry = "winograd"
 // grid  = "ceil_div(ceil_div(out_h, 4) * ceil_div(out_w, 4), 32), filters, batch"
 // block = "32"
 // ///

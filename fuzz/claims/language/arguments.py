@@ -58,12 +58,16 @@ def read_written(
     names: ClaimNames,
     functions: Functions,
 ) -> Written:
-    """`entry` and `args`, or the `call` that replaces both. Without `args`, each parameter takes what has its name."""
+    """`entry` and `args`, or the `call` that replaces both.
+
+    Without `entry` the only function is meant; without `args`, each parameter takes what has its name.
+    """
     taken = {*arrays, *names}
     constants = {name: text for name, text in names.constants.items() if name not in taken}
     if claim.call is not None:
         return read_call(front, key, claim, claim.call, constants)
-    entry = required(front, (*key, "entry"), claim.entry, 'entry = "softmax_online"')
+    only = next(iter(functions)) if len(functions) == 1 else None
+    entry = required(front, (*key, "entry"), claim.entry or only, 'entry = "softmax_online"')
     if claim.args is None:
         return Written(entry, parameter_names(front, key, entry, functions, taken), is_call=False)
     texts = tuple(constants.get(text, text) for text in claim.args)

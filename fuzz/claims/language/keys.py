@@ -130,7 +130,8 @@ INTEGERS = String('a structure is expected, in quotes, such as "< rows", "1..pag
 FunctionKey = Annotated[
     str | None,
     Key(
-        "the function, with its template arguments", String("the name of a __global__ function is expected, in quotes")
+        "the function, with its template arguments; left out, the only one",
+        String("the name of a __global__ function is expected, in quotes"),
     ),
 ]
 CppArgumentsKey = Annotated[

@@ -34,7 +34,7 @@ REFERENCE = f"""
 // [[launch]]  one for each step, in order
 // when      a condition on the sizes; the launch is left out where it does not hold
 // entry     a __global__ function, or a template instance; {{threads}} in it stands for the value of that tune
-//           parameter or listed axis: "block_sum<{{threads}}>"
+//           parameter or listed axis: "block_sum<{{threads}}>"; left out, the file's only one
 // grid      one to three expressions with commas between them; so is block
 // shared    bytes of dynamic shared memory
 // args      arrays, sizes and literals (128, "1.0f", "nullptr"), in the order of the function's parameters; a size is

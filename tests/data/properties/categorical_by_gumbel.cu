@@ -7,7 +7,6 @@
 // random  = { seed = "seed" }
 //
 // [[launch]]
-// entry = "sample"
 // grid  = "rows"
 // block = "32"
 // args  = ["token", "x", "cols", "seed"]

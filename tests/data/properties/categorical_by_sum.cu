@@ -9,7 +9,6 @@
 // claims  = { deterministic = true }
 //
 // [[launch]]
-// entry = "sample"
 // grid  = "ceil_div(rows, 32)"
 // block = "32"
 // args  = ["token", "x", "rows", "cols", "temperature", "seed", "offset"]

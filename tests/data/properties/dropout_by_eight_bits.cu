@@ -8,7 +8,6 @@
 // random  = { seed = "seed", offset = "offset" }
 //
 // [[launch]]
-// entry = "drop"
 // grid  = "ceil_div(rows * cols, 128)"
 // block = "128"
 // args  = ["y", "x", "rows", "cols", "p", "seed", "offset"]

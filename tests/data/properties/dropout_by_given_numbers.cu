@@ -8,7 +8,6 @@
 // accuracy = { form = "u < 1 - p" }
 //
 // [[launch]]
-// entry = "drop"
 // grid  = "ceil_div(rows * cols, 128)"
 // block = "128"
 // args  = ["y", "x", "u", "rows", "cols", "p"]

@@ -9,7 +9,6 @@
 // claims  = { deterministic = true }
 //
 // [[launch]]
-// entry = "drop"
 // grid  = "ceil_div(rows * cols, 128)"
 // block = "32"
 // args  = ["y", "x", "rows", "cols", "p", "seed", "offset"]

@@ -8,7 +8,6 @@
 // values  = { finite = true }
 //
 // [[launch]]
-// entry = "greatest"
 // grid  = "ceil_div(rows, 32)"
 // block = "32"
 // args  = ["token", "x", "u", "rows", "cols", "temperature"]

@@ -10,7 +10,6 @@
 // deterministic = true
 //
 // [[launch]]
-// entry = "sums"
 // grid  = "blocks, rows"
 // block = "32"
 // ///

@@ -9,7 +9,6 @@
 // accuracy = { form = "by cumulated sum" }
 //
 // [[launch]]
-// entry = "sample"
 // grid  = "ceil_div(rows, 32)"
 // block = "32"
 // args  = ["token", "x", "rows", "cols", "min_p", "seed", "offset"]

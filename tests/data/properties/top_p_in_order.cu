@@ -8,7 +8,6 @@
 // random  = { seed = "seed", offset = "offset" }
 //
 // [[launch]]
-// entry = "sample"
 // grid  = "ceil_div(rows, 32)"
 // block = "32"
 // args  = ["token", "x", "rows", "cols", "top_p", "temperature", "seed", "offset"]

@@ -7,7 +7,6 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 //
 // [[launch]]
-// entry = "softmax_cg"
 // grid = "ceil_div(rows, threads / 32)"
 // block = "threads"
 // args = ["y","x","rows","cols"]

@@ -7,7 +7,6 @@
 // scalars = { value = -1e9 }
 //
 // [[launch]]
-// entry = "masked_fill"
 // grid  = "ceil_div(cols, 64), rows"
 // block = 64
 // args  = ["y", "x", "mask", "cols", "value"]

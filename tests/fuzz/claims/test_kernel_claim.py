@@ -69,6 +69,8 @@ TABLE = f"[accuracy]\n// {ADDS}"
 CHUNKS = '"ceil_div(cols, threads)"'
 PART = '"f32[chunks]"'
 ENTRY = '// entry = "softmax"'
+NAMED = GOOD.partition(f"{ENTRY}\n")[2]
+SECOND = "__global__ void other() {}\n"
 GRID = 'grid  = "rows"'
 
 MISTAKES = [
@@ -137,7 +139,7 @@ MISTAKES = [
     ("align-odd", ("// op  ", "// align = 12\n// op  "), 4, "align = 12: a power of two from 4"),
     ("align-small", ("// op  ", "// align = 2\n// op  "), 4, "align = 2: a power of two from 4"),
     ("single-brackets", ("// [[launch]]", "// [launch]"), 13, "write a launch under [[launch]], in double brackets"),
-    ("missing-entry", ('// entry = "softmax"\n', ""), 13, 'launch.entry: missing; write for example entry = "softmax_'),
+    ("missing-entry", (f"{ENTRY}\n{NAMED}", NAMED + SECOND), 13, "launch.entry: missing; write for example entry ="),
     ("entry-a-number", (ENTRY, "// entry = 3"), 14, "launch.entry = 3: the name of a __global__ function"),
     ("entry-not-there", (ENTRY, '// entry = "softmin"'), 14, "no such __global__ function in the source; it has softm"),
     ("entry-hole", (ENTRY, '// entry = "softmax<{rows}>"'), 14, "'{rows}' has more than 16 values"),
@@ -213,9 +215,10 @@ def test_a_mistake_is_one_line_that_names_where_and_what(
     assert "\n" not in found
 
 
-def test_arguments_that_are_left_out_are_the_parameters_by_their_names(tmp_path: Path) -> None:
-    text = replaced((LAUNCH, ""), ("float *part, int cols", "float * __restrict__ part, int cols"))
-    assert load(write_kernel(tmp_path, text)).launches[0].args == ("y", "x", "part", "cols")
+def test_the_only_function_is_the_entry_and_its_parameters_by_their_names_the_arguments(tmp_path: Path) -> None:
+    text = replaced((f"{ENTRY}\n", ""), (LAUNCH, ""), ("float *part, int cols", "float * __restrict__ part, int cols"))
+    (launch,) = load(write_kernel(tmp_path, text)).launches
+    assert (launch.entry, launch.args) == ("softmax", ("y", "x", "part", "cols"))
 
 
 def test_a_condition_of_let_chooses_launches_and_template_arguments(tmp_path: Path) -> None:
