@@ -9,14 +9,11 @@
 // where   = ["height * rows < 2147483648", "width * cols < 2147483648"]
 // scalars = { out_h = "rows", out_w = "cols" }
 // arrays  = { x = "f32[batch, channels, height, width] -> x", y = "f32[batch, channels, rows, cols] <- y" }
+// launch  = [{ grid = "batch * channels", block = "64" }]
 //
 // [accuracy]
 // adds   = "(ceil_div(height, rows) + 1) * (ceil_div(width, cols) + 1) - 1"
 // divide = "ieee"
-//
-// [[launch]]
-// grid  = "batch * channels"
-// block = "64"
 // ///
 
 __global__ void adaptive_avg_pool(float *y, const float *x, int height, int width, int rows, int cols) {

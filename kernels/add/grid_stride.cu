@@ -5,10 +5,7 @@
 // axes   = { rows = "1..1048576", cols = "1..1048576" }
 // tune   = { threads = [64, 256, 1024], blocks = [1, 7, 1024] }
 // arrays = { a = "f32[rows, cols] -> a", b = "f32[rows, cols] -> b", y = "f32[rows, cols] <- y" }
-//
-// [[launch]]
-// grid  = "blocks"
-// block = "threads"
+// launch = [{ grid = "blocks", block = "threads" }]
 // ///
 
 __global__ void add_grid_stride(float *y, const float *a, const float *b, int rows, int cols) {

@@ -7,10 +7,7 @@
 // arrays   = { q = "u4x2[rows, cols / 2] -> q, high first", scale = "f32[rows, cols / 32] -> scale", zero = "u8[rows, cols / 32] -> zero", y = "f32[rows, cols] <- y" }
 // scalars  = { width = 32 }
 // accuracy = { form = "q scale - zero scale" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols / 2, threads), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols / 2, threads), rows", block = "threads" }]
 // ///
 
 __global__ void uint4_high_first(float *y, const unsigned char *q, const float *scale, const unsigned char *zero, int cols) {

@@ -10,10 +10,7 @@
 // arrays   = { q = "u4x8[rows, cols / 8] -> q", scale = "f32[rows, cols / 64] -> scale", zero = "u4x8[rows, cols / 64 / 8] -> zero", y = "f32[rows, cols] <- y" }
 // scalars  = { width = 64 }
 // accuracy = { form = "(q - zero) scale" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols / 8, threads), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols / 8, threads), rows", block = "threads" }]
 // ///
 
 #include <cstdint>

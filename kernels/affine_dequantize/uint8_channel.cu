@@ -7,10 +7,7 @@
 // arrays   = { q = "u8[rows, cols] -> q", scale = "f32[rows, 1] -> scale", zero = "u8[rows, 1] -> zero", y = "f32[rows, cols] <- y" }
 // scalars  = { width = "cols" }
 // accuracy = { form = "(q - zero) scale" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, threads), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
 // ///
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 // axes   = { heads = "1..65535", rows = "1..1048576", keys = "1..1073741824", d = "1..128", dv = "1..128" }
 // tune   = { threads = [32, 128, 256] }
 // arrays = { q = "f32[heads, rows, d] -> q", k = "f32[heads, keys, d] -> k", v = "f32[heads, keys, dv] -> v", o = "f32[heads, rows, dv] <- o" }
+// launch = [{ grid = "ceil_div(rows, threads / 32), heads", block = "threads" }]
 //
 // [accuracy]
 // form     = "divide last"
@@ -17,10 +18,6 @@
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32), heads"
-// block = "threads"
 // ///
 
 constexpr int MOST = 128 / 32;  // columns of v that one lane adds up

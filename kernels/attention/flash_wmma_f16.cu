@@ -9,6 +9,7 @@
 // op     = "attention"
 // axes   = { heads = "1..65535", rows = "1..1048560", keys = "1..65536", d = "1..64", dv = "1..64" }
 // arrays = { q = "f16[heads, rows, d] -> q", k = "f16[heads, keys, d] -> k", v = "f16[heads, keys, dv] -> v", o = "f16[heads, rows, dv] <- o" }
+// launch = [{ grid = "ceil_div(rows, 16), heads", block = "32" }]
 //
 // [accuracy]
 // form       = "divide last"
@@ -19,10 +20,6 @@
 // keep       = { e = "f16" }
 // exp        = "expf"
 // divide     = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(rows, 16), heads"
-// block = "32"
 // ///
 
 #include <mma.h>

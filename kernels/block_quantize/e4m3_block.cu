@@ -9,10 +9,7 @@
 // arrays   = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[ceil_div(rows, 128), ceil_div(cols, 128)] <- scale" }
 // accuracy = { divide = "ieee" }
 // quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, 128), ceil_div(rows, 128)"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols, 128), ceil_div(rows, 128)", block = "threads" }]
 // ///
 
 #include <cuda_fp8.h>

@@ -8,10 +8,7 @@
 // scalars  = { height = "rows", width = 1 }
 // accuracy = { divide = "ieee" }
 // quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, threads)"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols, threads)", block = "threads" }]
 // ///
 
 #include <cstdint>

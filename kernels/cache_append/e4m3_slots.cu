@@ -8,10 +8,7 @@
 // arrays   = { x = "f32[tokens, dim] -> x", slot = "i32[tokens] -> slot", scale = "f32[1] -> scale", cache = "e4m3[slots, dim] -> cache <- cache" }
 // accuracy = { divide = "ieee" }
 // quantize = { saturate = "finite" }
-//
-// [[launch]]
-// grid  = "tokens"
-// block = "threads"
+// launch   = [{ grid = "tokens", block = "threads" }]
 // ///
 
 #include <cuda_fp8.h>

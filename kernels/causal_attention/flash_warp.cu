@@ -11,6 +11,7 @@
 // where  = ["keys >= rows"]
 // tune   = { threads = [32, 128, 256] }
 // arrays = { q = "f32[heads, rows, d] -> q", k = "f32[heads, keys, d] -> k", v = "f32[heads, keys, dv] -> v", o = "f32[heads, rows, dv] <- o" }
+// launch = [{ grid = "ceil_div(rows, threads / 32), heads", block = "threads" }]
 //
 // [accuracy]
 // form     = "divide last"
@@ -19,10 +20,6 @@
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32), heads"
-// block = "threads"
 // ///
 
 constexpr int MOST = 128 / 32;  // columns of v that one lane adds up

@@ -11,14 +11,11 @@
 // let     = { out_h = "(height + 2 * pad - dilation * (kh - 1) - 1) / stride_h + 1", out_w = "(width + 2 * pad - dilation * (kw - 1) - 1) / stride_w + 1" }
 // scalars = { stride_h = "stride_h", stride_w = "stride_w", pad_h = "pad", pad_w = "pad", dilation_h = "dilation", dilation_w = "dilation" }
 // arrays  = { x = "f32[batch, channels, height, width] -> x", w = "f32[filters, channels, kh, kw] -> w", bias = "f32[filters] -> bias", y = "f32[batch, filters, out_h, out_w] <- y" }
+// launch  = [{ grid = "ceil_div(out_h * out_w, 64), filters, batch", block = "64" }]
 //
 // [accuracy]
 // form = "bias last"
 // adds = "channels * kh * kw - 1"  # the first product is added to 0
-//
-// [[launch]]
-// grid  = "ceil_div(out_h * out_w, 64), filters, batch"
-// block = "64"
 // ///
 
 __global__ void conv_direct(float *y, const float *x, const float *w, const float *bias, int channels, int height,

@@ -8,14 +8,11 @@
 // let     = { out_h = "(height + 2 * pad - kh) / stride + 1", out_w = "(width + 2 * pad - kw) / stride + 1" }
 // scalars = { stride_h = "stride", stride_w = "stride", pad_h = "pad", pad_w = "pad" }
 // arrays  = { x = "f32[batch, groups, channels, height, width] -> x", w = "f32[groups, filters, channels, kh, kw] -> w", bias = "f32[groups, filters] -> bias", y = "f32[batch, groups, filters, out_h, out_w] <- y" }
+// launch  = [{ grid = "ceil_div(out_h * out_w, 64), groups * filters, batch", block = "64" }]
 //
 // [accuracy]
 // form = "sums start at bias"
 // adds = "channels * kh * kw"
-//
-// [[launch]]
-// grid  = "ceil_div(out_h * out_w, 64), groups * filters, batch"
-// block = "64"
 // ///
 
 __global__ void conv_grouped(float *y, const float *x, const float *w, const float *bias, int groups, int channels,

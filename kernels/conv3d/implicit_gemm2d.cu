@@ -11,14 +11,11 @@
 // let     = { out_h = "(height + 2 * pad - dilation * (kh - 1) - 1) / stride + 1", out_w = "(width + 2 * pad - dilation * (kw - 1) - 1) / stride + 1" }
 // scalars = { stride_h = "stride", stride_w = "stride", pad_h = "pad", pad_w = "pad", dilation_h = "dilation", dilation_w = "dilation" }
 // arrays  = { x = "f32[batch, channels, height, width] -> x", w = "f32[filters, channels, kh, kw] -> w", bias = "f32[filters] -> bias", y = "f32[batch, filters, out_h, out_w] <- y" }
+// launch  = [{ grid = "ceil_div(batch * out_h * out_w, 16), ceil_div(filters, 16)", block = "16, 16" }]
 //
 // [accuracy]
 // form = "bias last"
 // adds = "channels * kh * kw - 1"  # zeros beyond the last product are added exactly
-//
-// [[launch]]
-// grid  = "ceil_div(batch * out_h * out_w, 16), ceil_div(filters, 16)"
-// block = "16, 16"
 // ///
 
 constexpr int TILE = 16;

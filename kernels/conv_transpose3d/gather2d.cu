@@ -11,14 +11,11 @@
 // let     = { out_h = "(height - 1) * stride + kh + more - 2 * pad", out_w = "(width - 1) * stride + kw + more - 2 * pad" }
 // scalars = { stride_h = "stride", stride_w = "stride", pad_h = "pad", pad_w = "pad", output_pad_h = "more", output_pad_w = "more" }
 // arrays  = { x = "f32[batch, channels, height, width] -> x", w = "f32[channels, filters, kh, kw] -> w", bias = "f32[filters] -> bias", y = "f32[batch, filters, out_h, out_w] <- y" }
+// launch  = [{ grid = "ceil_div(out_h * out_w, 64), filters, batch", block = "64" }]
 //
 // [accuracy]
 // form = "bias last"
 // adds = "channels * ceil_div(kh, stride) * ceil_div(kw, stride) - 1"
-//
-// [[launch]]
-// grid  = "ceil_div(out_h * out_w, 64), filters, batch"
-// block = "64"
 // ///
 
 __global__ void conv_transposed(float *y, const float *x, const float *w, const float *bias, int channels, int height,

@@ -7,16 +7,13 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 256, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", labels = "i32[rows] -> labels", g = "f32[rows] -> g_loss", dx = "f32[rows, cols] <- d_x" }
+// launch = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]
 // adds     = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # a share, then halvings
 // rescales = 0
 // exp      = "expf"
 // divide   = "ieee"
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 #include "../warp_and_block.cuh"

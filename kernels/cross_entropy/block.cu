@@ -7,6 +7,7 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 256, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", labels = "i32[rows] -> labels", loss = "f32[rows] <- loss" }
+// launch = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]
 // form      = "lse - x"
@@ -14,10 +15,6 @@
 // rescales  = 0
 // exp       = "expf"
 // functions = { log = "logf" }
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 #include "../warp_and_block.cuh"

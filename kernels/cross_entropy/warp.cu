@@ -5,6 +5,7 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", labels = "i32[rows] -> labels", loss = "f32[rows] <- loss" }
+// launch = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
 //
 // [accuracy]
 // form      = "log s - (x - m)"
@@ -12,10 +13,6 @@
 // rescales  = 0
 // exp       = "expf"
 // functions = { log = "logf" }
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32)"
-// block = "threads"
 // ///
 
 __global__ void cross_entropy_warp(float *loss, const float *x, const int *labels, int rows, int cols) {

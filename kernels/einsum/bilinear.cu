@@ -7,14 +7,11 @@
 // op     = "einsum(bi,oij,bj->bo)"
 // axes   = { batch = "1..65535", outs = "1..65535", ins = "1..4096", width = "1..4096" }
 // arrays = { x = "f32[batch, ins] -> a", w = "f32[outs, ins, width] -> b", z = "f32[batch, width] -> c", y = "f32[batch, outs] <- y" }
+// launch = [{ grid = "outs, batch", block = "32" }]
 //
 // [accuracy]  # a lane's share of all rows, then the halvings of the warp
 // adds = { sum = "ins * ceil_div(width, 32) - 1 + 5" }
 // form = "at once"
-//
-// [[launch]]
-// grid  = "outs, batch"
-// block = "32"
 // ///
 
 __global__ void bilinear(float *y, const float *x, const float *w, const float *z, int ins, int width) {

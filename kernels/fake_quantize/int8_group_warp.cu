@@ -9,10 +9,7 @@
 // arrays   = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // accuracy = { form = "i8", divide = "ieee" }
 // quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
-//
-// [[launch]]
-// grid  = "ceil_div(ceil_div(cols, 128), threads / 32), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(ceil_div(cols, 128), threads / 32), rows", block = "threads" }]
 // ///
 
 #include "../amax.cuh"

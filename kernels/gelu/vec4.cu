@@ -8,13 +8,10 @@
 // tune   = { threads = [64, 256] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // align  = 16
+// launch = [{ grid = "ceil_div(cols, 4 * threads), rows", block = "threads" }]
 //
 // [accuracy]
 // functions = { erf = "erff" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, 4 * threads), rows"
-// block = "threads"
 // ///
 
 __device__ float gelu(float x) {

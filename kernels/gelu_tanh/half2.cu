@@ -9,14 +9,11 @@
 // tune   = { threads = [64, 256, 1024] }
 // arrays = { x = "f16[rows, cols] -> x", y = "f16[rows, cols] <- y" }
 // align  = 4
+// launch = [{ grid = "ceil_div(cols, 2 * threads), rows", block = "threads" }]
 //
 // [accuracy]
 // form      = "tanh"
 // functions = { tanh = "tanhf" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, 2 * threads), rows"
-// block = "threads"
 // ///
 
 #include <cuda_fp16.h>

@@ -7,15 +7,12 @@
 // axes   = { rows = "1..1048576", cols = "1..1048576" }
 // tune   = { threads = [64, 256, 1024], blocks = [1, 7, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// launch = [{ grid = "blocks", block = "threads" }]
 //
 // [accuracy]
 // form   = "sigmoid"
 // exp    = "expf"
 // divide = "ieee"
-//
-// [[launch]]
-// grid  = "blocks"
-// block = "threads"
 // ///
 
 __global__ void gelu_tanh_sigmoid(float *y, const float *x, int rows, int cols) {

@@ -7,19 +7,16 @@
 // cores read (the async proxy), and nothing else may be written before the group is over.
 //
 // /// kernel
-// op     = "gemm"
-// axes   = { batch = "1..65535", m = "1..4194240", n = "1..1048576", k = "1..1048576" }  # grid y: 65535 tiles
-// arrays = { a = "f16[batch, m, k] -> a", b = "f16[batch, k, n] -> b", c0 = "f32[batch, m, n] -> c0", bias = "f32[n] -> bias", c = "f32[batch, m, n] <- c" }
+// op      = "gemm"
+// axes    = { batch = "1..65535", m = "1..4194240", n = "1..1048576", k = "1..1048576" }  # grid y: 65535 tiles
+// arrays  = { a = "f16[batch, m, k] -> a", b = "f16[batch, k, n] -> b", c0 = "f32[batch, m, n] -> c0", bias = "f32[n] -> bias", c = "f32[batch, m, n] <- c" }
 // scalars = { alpha = 1, beta = 1 }
+// launch  = [{ grid = "ceil_div(n, 64), ceil_div(m, 64), batch", block = "128" }]
 //
 // [accuracy]
 // form       = "bias last"
 // adds       = "k"
 // accumulate = "mma"
-//
-// [[launch]]
-// grid  = "ceil_div(n, 64), ceil_div(m, 64), batch"
-// block = "128"
 // ///
 
 #include <cstdint>

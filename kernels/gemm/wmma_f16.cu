@@ -4,19 +4,16 @@
 // always loaded whole, and from an aligned address. Tensor cores truncate their sums where other code rounds.
 //
 // /// kernel
-// op     = "gemm"
-// axes   = { batch = "1..65535", m = "1..1048560", n = "1..1048576", k = "1..1048576" }  # grid y: 65535 tiles
-// arrays = { a = "f16[batch, m, k] -> a", b = "f16[batch, k, n] -> b", c0 = "f32[batch, m, n] -> c0", bias = "f32[n] -> bias", c = "f32[batch, m, n] <- c" }
+// op      = "gemm"
+// axes    = { batch = "1..65535", m = "1..1048560", n = "1..1048576", k = "1..1048576" }  # grid y: 65535 tiles
+// arrays  = { a = "f16[batch, m, k] -> a", b = "f16[batch, k, n] -> b", c0 = "f32[batch, m, n] -> c0", bias = "f32[n] -> bias", c = "f32[batch, m, n] <- c" }
 // scalars = { alpha = 1, beta = 1 }
+// launch  = [{ grid = "ceil_div(n, 16), ceil_div(m, 16), batch", block = "32" }]
 //
 // [accuracy]
 // form       = "bias last"
 // adds       = "k"
 // accumulate = "mma"
-//
-// [[launch]]
-// grid  = "ceil_div(n, 16), ceil_div(m, 16), batch"
-// block = "32"
 // ///
 
 #include <mma.h>

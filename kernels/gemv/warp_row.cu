@@ -6,14 +6,11 @@
 // tune    = { threads = [32, 64, 256, 1024] }
 // arrays  = { a = "f32[m, k] -> a", x = "f32[k] -> x", y0 = "f32[m] -> y0", y = "f32[m] <- y" }
 // scalars = { alpha = 1, beta = 1 }
+// launch  = [{ grid = "ceil_div(m, threads / 32)", block = "threads" }]
 //
 // [accuracy]
 // adds = "ceil_div(k, 32) - 1 + ceil_log2(min(k, 32))"  # a lane's share, then the halvings
 // form = "y0 last"
-//
-// [[launch]]
-// grid  = "ceil_div(m, threads / 32)"
-// block = "threads"
 // ///
 
 __global__ void gemv_warp_row(float *y, const float *a, const float *x, const float *y0, int m, int k) {

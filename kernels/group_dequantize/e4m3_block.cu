@@ -8,10 +8,7 @@
 // tune    = { threads = [32, 64, 128] }
 // arrays  = { q = "e4m3[rows, cols] -> q", scale = "f32[ceil_div(rows, 128), ceil_div(cols, 128)] -> scale", y = "f32[rows, cols] <- y" }
 // scalars = { height = 128, width = 128 }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, threads), ceil_div(rows, 128)"
-// block = "threads"
+// launch  = [{ grid = "ceil_div(cols, threads), ceil_div(rows, 128)", block = "threads" }]
 // ///
 
 #include <cuda_fp8.h>

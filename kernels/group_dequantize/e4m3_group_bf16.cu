@@ -9,10 +9,7 @@
 // tune   = { threads = [64, 256, 1024] }
 // arrays = { q = "e4m3[rows, cols] -> q", scale = "f32[rows, ceil_div(cols, 128)] -> scale", y = "bf16[rows, cols] <- y" }
 // align  = 8
-//
-// [[launch]]
-// grid  = "ceil_div(cols / 4, threads), rows"
-// block = "threads"
+// launch = [{ grid = "ceil_div(cols / 4, threads), rows", block = "threads" }]
 // ///
 
 #include <cuda_bf16.h>

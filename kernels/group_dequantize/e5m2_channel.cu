@@ -9,10 +9,7 @@
 // arrays  = { q = "e5m2[rows, cols] -> q", scale = "f32[1, cols] -> scale", y = "f16[rows, cols] <- y" }
 // scalars = { height = "rows", width = 1 }
 // align   = 8
-//
-// [[launch]]
-// grid  = "ceil_div(cols / 2, threads), rows"
-// block = "threads"
+// launch  = [{ grid = "ceil_div(cols / 2, threads), rows", block = "threads" }]
 // ///
 
 #include <cuda_fp16.h>

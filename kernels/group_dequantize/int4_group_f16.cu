@@ -8,10 +8,7 @@
 // tune    = { threads = [64, 256, 1024] }
 // arrays  = { q = "i4x2[rows, cols / 2] -> q", scale = "f16[rows, cols / 32] -> scale", y = "f32[rows, cols] <- y" }
 // scalars = { width = 32 }
-//
-// [[launch]]
-// grid  = "ceil_div(cols / 2, threads), rows"
-// block = "threads"
+// launch  = [{ grid = "ceil_div(cols / 2, threads), rows", block = "threads" }]
 // ///
 
 #include <cuda_fp16.h>

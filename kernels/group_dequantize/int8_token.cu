@@ -6,10 +6,7 @@
 // tune    = { threads = [64, 256, 1024] }
 // arrays  = { q = "i8[rows, cols] -> q", scale = "f32[rows, 1] -> scale", y = "f32[rows, cols] <- y" }
 // scalars = { width = "cols" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, threads), rows"
-// block = "threads"
+// launch  = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
 // ///
 
 #include <cstdint>

@@ -8,10 +8,7 @@
 // tune    = { threads = [64, 256, 1024] }
 // arrays  = { q = "e4m3[rows, cols] -> q", scale = "e8m0[rows, cols / 32] -> scale", y = "f32[rows, cols] <- y" }
 // scalars = { width = 32 }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, threads), rows"
-// block = "threads"
+// launch  = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
 // ///
 
 #include <cuda_fp8.h>

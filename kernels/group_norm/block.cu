@@ -8,16 +8,13 @@
 // tune   = { threads = [32, 128, 512] }
 // let    = { n = "channels * places" }
 // arrays = { x = "f32[batch, groups, channels, places] -> x", w = "f32[groups, channels] -> w", b = "f32[groups, channels] -> b", y = "f32[batch, groups, channels, places] <- y" }
+// launch = [{ grid = "groups, batch", block = "threads" }]
 //
 // [accuracy]
 // form      = "two pass folded"
 // adds      = "ceil_div(n, threads) - 1 + ceil_log2(min(n, threads))"  # a share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [[launch]]
-// grid  = "groups, batch"
-// block = "threads"
 // ///
 
 #include "../warp_and_block.cuh"

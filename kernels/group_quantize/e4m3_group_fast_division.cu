@@ -12,10 +12,7 @@
 // align    = 8
 // accuracy = { divide = "fast" }
 // quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols / 64, threads / 32), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols / 64, threads / 32), rows", block = "threads" }]
 // ///
 
 #include <cuda_fp8.h>

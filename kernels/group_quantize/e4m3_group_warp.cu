@@ -10,10 +10,7 @@
 // arrays   = { x = "f32[rows, cols] -> x", q = "e4m3[rows, cols] <- q", scale = "f32[rows, ceil_div(cols, 128)] <- scale, by columns" }
 // accuracy = { divide = "ieee" }
 // quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
-//
-// [[launch]]
-// grid  = "ceil_div(ceil_div(cols, 128), threads / 32), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(ceil_div(cols, 128), threads / 32), rows", block = "threads" }]
 // ///
 
 #include <cuda_fp8.h>

@@ -12,10 +12,7 @@
 // align    = 16
 // accuracy = { divide = "ieee" }
 // quantize = { scale = "amax / max", apply = "multiply", saturate = "finite", nan = "group", zeros = "eps" }
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
+// launch   = [{ grid = "rows", block = "threads" }]
 // ///
 
 #include <cuda_bf16.h>

@@ -11,10 +11,7 @@
 // scalars  = { group = 32 }
 // accuracy = { divide = "ieee" }
 // quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols / 8, threads), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols / 8, threads), rows", block = "threads" }]
 // ///
 
 #include <cstdint>

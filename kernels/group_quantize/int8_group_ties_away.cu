@@ -10,10 +10,7 @@
 // arrays   = { x = "f32[rows, cols] -> x", q = "i8[rows, cols] <- q", scale = "f32[rows, ceil_div(cols, 128)] <- scale" }
 // accuracy = { divide = "ieee" }
 // quantize = { scale = "amax / max", apply = "divide", round = "away", symmetric = true, zeros = "eps" }
-//
-// [[launch]]
-// grid  = "ceil_div(ceil_div(cols, 128), threads / 32), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(ceil_div(cols, 128), threads / 32), rows", block = "threads" }]
 // ///
 
 #include <cstdint>

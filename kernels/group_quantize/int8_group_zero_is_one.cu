@@ -11,10 +11,7 @@
 // scalars  = { group = 32, eps = 0 }
 // accuracy = { divide = "ieee" }
 // quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "one" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, threads), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
 // ///
 
 #include <cstdint>

@@ -12,10 +12,7 @@
 // random   = { seed = "seed" }
 // accuracy = { divide = "ieee" }
 // quantize = { scale = "amax / max", apply = "divide", round = "stochastic", symmetric = true, zeros = "eps" }
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
+// launch   = [{ grid = "rows", block = "threads" }]
 // ///
 
 #include <cstdint>

@@ -12,10 +12,7 @@
 // align    = 16
 // accuracy = { divide = "ieee" }
 // quantize = { scale = "amax / max", apply = "multiply", symmetric = true, zeros = "eps" }
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32)"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
 // ///
 
 #include <cstdint>

@@ -10,10 +10,7 @@
 // arrays   = { x = "f32[rows, cols] -> x", q = "e5m2[rows, cols] <- q", scale = "e8m0[rows, cols / 32] <- scale" }
 // scalars  = { group = 32, eps = 0 }
 // quantize = { scale = "power of two up", saturate = "finite", zeros = "least" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols / 8, threads), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols / 8, threads), rows", block = "threads" }]
 // ///
 
 #include <cuda_fp8.h>

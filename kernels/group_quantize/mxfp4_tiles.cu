@@ -11,10 +11,7 @@
 // scalars  = { group = 32, eps = 0 }
 // accuracy = { divide = "ieee" }
 // quantize = { scale = "exponent of amax", apply = "divide", saturate = "finite", zeros = "least" }
-//
-// [[launch]]
-// grid  = "ceil_div(rows * (cols / 32), threads)"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(rows * (cols / 32), threads)", block = "threads" }]
 // ///
 
 #include "../amax.cuh"

@@ -11,10 +11,7 @@
 // scalars  = { group = 32, eps = 0 }
 // accuracy = { divide = "ieee" }
 // quantize = { scale = "power of two up", apply = "divide", saturate = "finite", zeros = "least" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, threads), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
 // ///
 
 #include <cuda_fp8.h>

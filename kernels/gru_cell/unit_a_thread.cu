@@ -8,6 +8,7 @@
 // axes   = { rows = "1..65535", hidden = "1..4096", d = "1..4096" }
 // tune   = { threads = [32, 128] }
 // arrays = { x = "f32[rows, d] -> x", h = "f32[rows, hidden] -> h", w_ih = "f32[3, hidden, d] -> w_ih", w_hh = "f32[3, hidden, hidden] -> w_hh", b_ih = "f32[3, hidden] -> b_ih", b_hh = "f32[3, hidden] -> b_hh", y = "f32[rows, hidden] <- y" }
+// launch = [{ grid = "ceil_div(hidden, threads), rows", block = "threads" }]
 //
 // [accuracy]
 // form      = "(1 - z) n + z h"
@@ -15,10 +16,6 @@
 // exp       = "expf"
 // divide    = "ieee"
 // functions = { tanh = "tanhf" }
-//
-// [[launch]]
-// grid  = "ceil_div(hidden, threads), rows"
-// block = "threads"
 // ///
 
 __device__ float with_bias(const float *x, const float *w, float bias, int n) {

@@ -8,16 +8,13 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", y = "f32[rows, cols] <- y" }
+// launch = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]
 // form      = "two pass"
 // adds      = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # a share, then halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 #include "../warp_and_block.cuh"

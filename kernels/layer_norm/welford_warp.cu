@@ -9,16 +9,13 @@
 // axes   = { rows = "1..2147483647", cols = "1..16777216" }  # a float counts no further
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", y = "f32[rows, cols] <- y" }
+// launch = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
 //
 // [accuracy]
 // form      = "welford"
 // adds      = "ceil_div(cols, 32) + ceil_log2(min(cols, 32))"  # a lane's elements, then the joins
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32)"
-// block = "threads"
 // ///
 
 struct State {

@@ -8,6 +8,7 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [1, 32, 256] }
 // arrays = { x = "f32[rows, cols] -> x <- y" }
+// launch = [{ grid = "ceil_div(rows, threads)", block = "threads" }]
 //
 // [accuracy]
 // form      = "x - lse"
@@ -16,10 +17,6 @@
 // shift     = "running max"
 // exp       = "expf"
 // functions = { log = "logf" }
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads)"
-// block = "threads"
 // ///
 
 __global__ void log_softmax_online_thread(float *x, int rows, int cols) {

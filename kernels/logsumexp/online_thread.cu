@@ -5,6 +5,7 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [1, 32, 256] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
+// launch = [{ grid = "ceil_div(rows, threads)", block = "threads" }]
 //
 // [accuracy]
 // adds      = "cols - 1"
@@ -12,10 +13,6 @@
 // shift     = "running max"
 // exp       = "expf"
 // functions = { log = "logf" }
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads)"
-// block = "threads"
 // ///
 
 __global__ void logsumexp_online(float *y, const float *x, int rows, int cols) {

@@ -5,16 +5,13 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
+// launch = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
 //
 // [accuracy]
 // adds      = "ceil_div(cols, 32) - 1 + ceil_log2(min(cols, 32))"  # a lane's share, then the halvings
 // rescales  = 0
 // exp       = "expf"
 // functions = { log = "logf" }
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32)"
-// block = "threads"
 // ///
 
 __global__ void logsumexp_warp(float *y, const float *x, int rows, int cols) {

@@ -1,9 +1,10 @@
 // One step of an LSTM, one thread a unit of the new state: it reads its four rows of both weights.
 //
 // /// kernel
-// op   = "lstm_cell"
-// axes = { rows = "1..65535", hidden = "1..4096", d = "1..4096" }
-// tune = { threads = [32, 128] }
+// op     = "lstm_cell"
+// axes   = { rows = "1..65535", hidden = "1..4096", d = "1..4096" }
+// tune   = { threads = [32, 128] }
+// launch = [{ grid = "ceil_div(hidden, threads), rows", block = "threads" }]
 //
 // [arrays]
 // x     = "f32[rows, d] -> x"
@@ -21,10 +22,6 @@
 // exp       = "expf"
 // divide    = "ieee"
 // functions = { tanh = "tanhf" }
-//
-// [[launch]]
-// grid  = "ceil_div(hidden, threads), rows"
-// block = "threads"
 // ///
 
 __device__ float sigmoid(float x) {

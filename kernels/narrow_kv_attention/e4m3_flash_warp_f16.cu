@@ -9,6 +9,7 @@
 // tune    = { threads = [32, 128] }
 // arrays  = { q = "f16[heads, rows, d] -> q", k = "e4m3[heads, keys, d] -> k", v = "e4m3[heads, keys, dv] -> v", sk = "f32[1, 1] -> scale_k", sv = "f32[1, 1] -> scale_v", o = "f16[heads, rows, dv] <- o" }
 // scalars = { heads_together = "heads" }
+// launch  = [{ grid = "ceil_div(rows, threads / 32), heads", block = "threads" }]
 //
 // [accuracy]
 // form     = "divide last"
@@ -17,10 +18,6 @@
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32), heads"
-// block = "threads"
 // ///
 
 #include <cuda_fp16.h>

@@ -9,6 +9,7 @@
 // tune    = { threads = [32, 128] }
 // arrays  = { q = "f32[heads, rows, d] -> q", k = "e4m3[heads, keys, d] -> k", v = "e4m3[heads, keys, dv] -> v", sk = "f32[heads, keys] -> scale_k", sv = "f32[heads, keys] -> scale_v", o = "f32[heads, rows, dv] <- o" }
 // scalars = { keys_together = 1 }
+// launch  = [{ grid = "ceil_div(rows, threads / 32), heads", block = "threads" }]
 //
 // [accuracy]
 // form     = "divide last"
@@ -16,10 +17,6 @@
 // rescales = 0
 // exp      = "expf"
 // divide   = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32), heads"
-// block = "threads"
 // ///
 
 #include <cuda_fp8.h>

@@ -8,6 +8,7 @@
 // axes   = { heads = "1..65535", rows = "1..1048576", keys = "1..65536", d = "1..256", dv = "1..32" }
 // tune   = { threads = [32, 128] }
 // arrays = { q = "bf16[heads, rows, d] -> q", k = "e5m2[heads, keys, d] -> k", v = "e5m2[heads, keys, dv] -> v", sk = "f32[heads, 1] -> scale_k", sv = "f32[heads, 1] -> scale_v", o = "f32[heads, rows, dv] <- o" }
+// launch = [{ grid = "ceil_div(rows, threads), heads", block = "threads" }]
 //
 // [accuracy]
 // form     = "divide last"
@@ -16,10 +17,6 @@
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads), heads"
-// block = "threads"
 // ///
 
 #include <cuda_bf16.h>

@@ -8,6 +8,7 @@
 // tune    = { threads = [32, 128] }
 // arrays  = { q = "f32[heads, rows, d] -> q", k = "i4x2[heads, keys, d / 2] -> k", v = "i4x2[heads, keys, dv / 2] -> v", sk = "f16[heads, keys] -> scale_k", sv = "f16[heads, keys] -> scale_v", o = "f32[heads, rows, dv] <- o" }
 // scalars = { keys_together = 1 }
+// launch  = [{ grid = "ceil_div(rows, threads / 32), heads", block = "threads" }]
 //
 // [accuracy]
 // form     = "divide last"
@@ -16,10 +17,6 @@
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32), heads"
-// block = "threads"
 // ///
 
 #include <cstdint>

@@ -8,6 +8,7 @@
 // axes    = { heads = "1..65535", rows = "1..1048576", keys = "1..1048576", d = "1..64", dv = "1..64" }
 // arrays  = { q = "f32[heads, rows, d] -> q", k = "i8[heads, keys, d] -> k", v = "i8[heads, keys, dv] -> v", sk = "f32[heads, keys] -> scale_k", sv = "f32[heads, keys] -> scale_v", o = "f32[heads, rows, dv] <- o" }
 // scalars = { keys_together = 1 }
+// launch  = [{ grid = "ceil_div(rows, 4), heads", block = 128 }]
 //
 // [accuracy]
 // form     = "divide last"
@@ -16,10 +17,6 @@
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "reciprocal"
-//
-// [[launch]]
-// grid  = "ceil_div(rows, 4), heads"
-// block = 128
 // ///
 
 #include <cstdint>

@@ -8,6 +8,7 @@
 // axes   = { heads = "1..65535", rows = "1..64", pages = "1..65536", used = "1..512", d = "1..128", dv = "1..128", page = [16, 32] }
 // tune   = { threads = [32, 128] }
 // arrays = { q = "f16[heads, rows, d] -> q", k = "e4m3[heads, pages, page, d] -> k", v = "e4m3[heads, pages, page, dv] -> v", table = "i32[used] -> table", sk = "f32[1] -> scale_k", sv = "f32[1] -> scale_v", o = "f16[heads, rows, dv] <- o" }
+// launch = [{ grid = "ceil_div(rows, threads / 32), heads", block = "threads" }]
 //
 // [accuracy]
 // form     = "divide last"
@@ -16,10 +17,6 @@
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32), heads"
-// block = "threads"
 // ///
 
 #include <cuda_fp16.h>

@@ -9,13 +9,10 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 64, 256, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// launch = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]  # within a warp and between the warps, those two together, then once for each part that follows
 // adds = "ceil_log2(min(cols, threads)) + ceil_div(cols, threads)"
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 __device__ float warp_scan(float value) {

@@ -12,13 +12,10 @@
 // tune   = { threads = [32, 64, 256] }
 // let    = { tiles = "ceil_div(cols, threads)" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y", tickets = "u32[rows] = 0", flags = "u32[rows, tiles] = 0", of_tile = "f32[rows, tiles]", up_to = "f32[rows, tiles]" }
+// launch = [{ grid = "tiles, rows", block = "threads" }]
 //
 // [accuracy]  # a tile's scan within and between warps; a tile's sum on the way to all before, and from there
 // adds = "ceil_log2(min(cols, threads)) + 1 + tiles"
-//
-// [[launch]]
-// grid  = "tiles, rows"
-// block = "threads"
 // ///
 
 constexpr unsigned SUM_IS_KNOWN = 1, ALL_IS_KNOWN = 2;

@@ -5,13 +5,10 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// launch = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
 //
 // [accuracy]
 // adds = "ceil_log2(min(cols, 32)) + ceil_div(cols, 32) - 1"  # within 32, then once for each 32 that follow
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32)"
-// block = "threads"
 // ///
 
 __global__ void prefix_sum_warp(float *y, const float *x, int rows, int cols) {

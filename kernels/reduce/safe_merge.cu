@@ -6,9 +6,10 @@
 // at most 1, so nothing overflows. The result is a value and may be stored anywhere, even over an input.
 //
 // /// kernel
-// op   = "safe_merge"
-// axes = { n = "1..1073741824" }
-// tune = { threads = [1, 32, 64, 128, 256, 512, 1024] }
+// op     = "safe_merge"
+// axes   = { n = "1..1073741824" }
+// tune   = { threads = [1, 32, 64, 128, 256, 512, 1024] }
+// launch = [{ grid = "ceil_div(n, threads)", block = "threads" }]
 //
 // [arrays]
 // m1 = "f32[n] -> m1"
@@ -23,10 +24,6 @@
 // rescales = "1"
 // shift    = "running max"
 // exp      = "expf"
-//
-// [[launch]]
-// grid  = "ceil_div(n, threads)"
-// block = "threads"
 // ///
 
 struct State {

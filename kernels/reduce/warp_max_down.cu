@@ -9,10 +9,7 @@
 // axes   = { rows = "1..2147483647", cols = "1..32" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32)"
-// block = "threads"
+// launch = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
 // ///
 
 __device__ float warp_max(float value) {

@@ -9,15 +9,12 @@
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", y = "bf16[rows, cols] <- y" }
 // align  = 16
+// launch = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]
 // adds      = "8 * ceil_div(cols, 8 * threads) - 1 + ceil_log2(min(ceil_div(cols, 8), threads))"  # loads, then halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 #include <cuda_bf16.h>

@@ -10,15 +10,12 @@
 // arrays   = { x = "f16[rows, cols] -> x", w = "f16[cols] -> w", q = "e2m1x2[rows, cols / 2] <- q", s = "e4m3[rows, cols / 16] <- scale" }
 // scalars  = { group = 16, least = 0 }
 // quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "zero" }
+// launch   = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]
 // adds      = "ceil_div(cols, threads) - 1 + 10"  # a thread's share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 #include <cuda_fp16.h>

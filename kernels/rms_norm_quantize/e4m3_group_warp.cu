@@ -10,15 +10,12 @@
 // scalars  = { group = 128 }
 // quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
 // values   = { range = [-1e15, 1e15] }
+// launch   = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
 //
 // [accuracy]
 // adds      = "ceil_div(cols, 32) - 1 + 5"  # a lane's share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32)"
-// block = "threads"
 // ///
 
 #include <cuda_fp8.h>

@@ -12,15 +12,12 @@
 // align    = 16
 // quantize = { scale = "amax / max", apply = "multiply", symmetric = true, zeros = "eps" }
 // values   = { range = [-1e15, 1e15] }
+// launch   = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
 //
 // [accuracy]
 // adds      = "4 * cols / 128 - 1 + 5"  # a lane's share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32)"
-// block = "threads"
 // ///
 
 #include "../amax.cuh"

@@ -10,15 +10,12 @@
 // arrays   = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", q = "i8[rows, cols] <- q", s = "f32[rows, 1] <- scale" }
 // quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
 // values   = { range = [-1e15, 1e15] }
+// launch   = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]
 // adds      = "ceil_div(cols, threads) - 1 + 10"  # a thread's share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 #include <cstdint>

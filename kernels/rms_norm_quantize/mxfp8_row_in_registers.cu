@@ -12,15 +12,12 @@
 // scalars  = { group = 32, least = 0 }
 // quantize = { scale = "power of two up", apply = "divide", saturate = "finite", zeros = "least" }
 // values   = { range = [-1e15, 1e15] }
+// launch   = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]
 // adds      = "7 + ceil_log2(threads)"  # a thread's share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 #include <cuda_fp8.h>

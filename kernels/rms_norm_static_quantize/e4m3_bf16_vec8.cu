@@ -10,15 +10,12 @@
 // align    = 16
 // quantize = { apply = "multiply", saturate = "finite" }
 // values   = { range = [-1e15, 1e15] }
+// launch   = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]
 // adds      = "8 * ceil_div(cols, 8 * threads) - 1 + ceil_log2(min(ceil_div(cols, 8), threads))"  # loads, then halvings
 // divide    = "reciprocal"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 #include <cuda_bf16.h>

@@ -7,15 +7,12 @@
 // arrays   = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", scale = "f32[1] -> scale", q = "i8[rows, cols] <- q" }
 // quantize = { apply = "divide", saturate = "finite" }
 // values   = { range = [-1e15, 1e15] }
+// launch   = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
 //
 // [accuracy]
 // adds      = "ceil_div(cols, 32) - 1 + 5"  # a lane's share, then the halvings
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32)"
-// block = "threads"
 // ///
 
 #include <cstdint>

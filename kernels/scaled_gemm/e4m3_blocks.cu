@@ -10,10 +10,7 @@
 // arrays   = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, ceil_div(k, 128)] -> scale_a, by columns", scale_b = "f32[ceil_div(k, 128), ceil_div(n, 128)] -> scale_b, by columns", c = "f32[m, n] <- c" }
 // scalars  = { depth = 128, cols_of_b = 128 }
 // accuracy = { adds = { k = "128", "*" = "ceil_div(k, 128)" } }
-//
-// [[launch]]
-// grid  = "ceil_div(n, threads), m"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(n, threads), m", block = "threads" }]
 // ///
 
 #include <cuda_fp8.h>

@@ -9,10 +9,7 @@
 // arrays   = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "f32[m, n] <- c" }
 // align    = 4
 // accuracy = { adds = "k", accumulate = "mma" }
-//
-// [[launch]]
-// grid  = "n / 8, m / 16"
-// block = "32"
+// launch   = [{ grid = "n / 8, m / 16", block = "32" }]
 // ///
 
 #include <cstdint>

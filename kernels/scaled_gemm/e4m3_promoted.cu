@@ -10,10 +10,7 @@
 // tune     = { threads = [32, 128] }
 // arrays   = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "f32[m, n] <- c" }
 // accuracy = { accumulate = "mma fp8", promote = 128 }
-//
-// [[launch]]
-// grid  = "ceil_div(n, threads), m"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(n, threads), m", block = "threads" }]
 // ///
 
 #include <cuda_fp8.h>

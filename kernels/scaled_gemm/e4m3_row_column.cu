@@ -8,10 +8,7 @@
 // tune     = { threads = [32, 128, 256] }
 // arrays   = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "bf16[m, n] <- c" }
 // accuracy = { adds = "k" }
-//
-// [[launch]]
-// grid  = "ceil_div(n, threads), m"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(n, threads), m", block = "threads" }]
 // ///
 
 #include <cuda_bf16.h>

@@ -10,10 +10,7 @@
 // arrays   = { a = "i8[m, k] -> a", b = "i8[k, n] -> b, by columns", scale_a = "f32[m, 1] -> scale_a", scale_b = "f32[1, n] -> scale_b", c = "f32[m, n] <- c" }
 // align    = 4
 // accuracy = { accumulate = "i32" }
-//
-// [[launch]]
-// grid  = "ceil_div(n, threads), m"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(n, threads), m", block = "threads" }]
 // ///
 
 #include <cstdint>

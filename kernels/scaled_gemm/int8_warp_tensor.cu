@@ -9,10 +9,7 @@
 // arrays   = { a = "i8[m, k] -> a", b = "i8[k, n] -> b", scale_a = "f32[1, 1] -> scale_a", scale_b = "f32[1, 1] -> scale_b", c = "f32[m, n] <- c" }
 // scalars  = { rows_of_a = "m", cols_of_b = "n" }
 // accuracy = { accumulate = "i32" }
-//
-// [[launch]]
-// grid  = "ceil_div(n, threads / 32), m"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(n, threads / 32), m", block = "threads" }]
 // ///
 
 #include <cstdint>

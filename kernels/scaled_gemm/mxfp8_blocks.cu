@@ -9,10 +9,7 @@
 // arrays   = { a = "e4m3[m, k] -> a", b = "e4m3[k, n] -> b, by columns", scale_a = "e8m0[m, k / 32] -> scale_a", scale_b = "e8m0[k / 32, n] -> scale_b, by columns", c = "f32[m, n] <- c" }
 // scalars  = { depth = 32 }
 // accuracy = { adds = { k = "32", "*" = "k / 32" } }
-//
-// [[launch]]
-// grid  = "ceil_div(n, threads), m"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(n, threads), m", block = "threads" }]
 // ///
 
 #include <cuda_fp8.h>

@@ -9,13 +9,10 @@
 // axes   = { m = "1..524280", n = "1..1048576", k = "1..1048576" }  # grid y: 65535 blocks of 8 rows
 // tune   = { width = [8, 16, 32] }
 // arrays = { a = "f32[m, k] -> a", b = "f32[k, n] -> b", c = "f32[m, n] <- c" }
+// launch = [{ grid = "ceil_div(n, width), ceil_div(m, width)", block = "width, width" }]
 //
 // [accuracy]
 // adds = "k - 1"  # the first product is added to 0
-//
-// [[launch]]
-// grid  = "ceil_div(n, width), ceil_div(m, width)"
-// block = "width, width"
 // ///
 
 __global__ void sgemm_naive(float *c, const float *a, const float *b, int m, int n, int k) {

@@ -9,13 +9,10 @@
 // op     = "sgemm"
 // axes   = { m = "1..2097120", n = "1..1048576", k = "1..1048576" }  # grid y: 65535 blocks of 32 rows
 // arrays = { a = "f32[m, k] -> a", b = "f32[k, n] -> b", c = "f32[m, n] <- c" }
+// launch = [{ grid = "ceil_div(n, 32), ceil_div(m, 32)", block = "32, 32" }]
 //
 // [accuracy]
 // adds = "k - 1"  # the first product is added to 0, and the zeros that fill up a tile change nothing
-//
-// [[launch]]
-// grid  = "ceil_div(n, 32), ceil_div(m, 32)"
-// block = "32, 32"
 // ///
 
 constexpr int TILE = 32;

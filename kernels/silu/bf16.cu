@@ -7,15 +7,12 @@
 // axes   = { rows = "1..65535", cols = "1..1073741824" }
 // tune   = { threads = [64, 256, 1024] }
 // arrays = { x = "bf16[rows, cols] -> x", y = "bf16[rows, cols] <- y" }
+// launch = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
 //
 // [accuracy]
 // form   = "x / (1 + exp(-x))"
 // exp    = "expf"
 // divide = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(cols, threads), rows"
-// block = "threads"
 // ///
 
 #include <cuda_bf16.h>

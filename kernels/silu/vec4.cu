@@ -9,6 +9,7 @@
 // tune   = { threads = [64, 256, 1024] }
 // arrays = { x = "f32[rows, cols] -> x <- y" }
 // align  = 16
+// launch = [{ grid = "ceil_div(cols, 4 * threads), rows", block = "threads" }]
 //
 // [accuracy]
 // form   = "x sigmoid(x)"
@@ -17,10 +18,6 @@
 //
 // [values]
 // finite = true  # -inf times a sigmoid of 0 is NaN
-//
-// [[launch]]
-// grid  = "ceil_div(cols, 4 * threads), rows"
-// block = "threads"
 // ///
 
 __device__ float sigmoid(float x) {

@@ -9,6 +9,7 @@
 // axes   = { rows = "1..2147483647", cols = "1..6000" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// launch = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]  # a thread's share, then the halvings that meet more than zeros
 // adds   = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"
@@ -18,10 +19,6 @@
 //
 // [values]
 // range = [-80, 80]
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 __device__ float warp_sum(float value) {

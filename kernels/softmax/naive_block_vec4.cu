@@ -10,6 +10,7 @@
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // align  = 4
+// launch = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]  # a thread's vectors, two adds within one, the tail; then the halvings that meet more than zeros
 // adds   = "ceil_div(cols, 4 * threads) + 3 + ceil_log2(min(cols, threads))"
@@ -19,10 +20,6 @@
 //
 // [values]
 // range = [-80, 80]
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 __device__ float warp_sum(float value) {

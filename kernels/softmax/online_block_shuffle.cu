@@ -11,6 +11,7 @@
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x <- y" }
 // align  = 4
+// launch = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]  # a thread's vectors, two adds within one, the tail; then the halvings that meet more than zeros
 // adds     = "ceil_div(cols, 4 * threads) + 3 + ceil_log2(min(cols, threads))"
@@ -18,10 +19,6 @@
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "ieee"
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 __device__ float warp_max(float value) {

@@ -9,6 +9,7 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// launch = [{ grid = "rows", block = "threads" }]
 //
 // [let]
 // joins = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # with other than empty states
@@ -19,10 +20,6 @@
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "ieee"
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 struct alignas(8) MD {

@@ -9,6 +9,7 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [1, 32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x <- y" }
+// launch = [{ grid = "ceil_div(rows, threads)", block = "threads" }]
 //
 // [accuracy]
 // adds     = "cols - 1"  # the first one is added to 0
@@ -16,10 +17,6 @@
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads)"
-// block = "threads"
 // ///
 
 __global__ void softmax_online_thread(float *x, int rows, int cols) {

@@ -10,6 +10,7 @@
 // axes   = { rows = "1..2147483647", cols = "1..1024" }
 // let    = { threads = "32 * ceil_div(cols, 32)" }
 // arrays = { x = "f32[rows, cols] -> x <- y" }
+// launch = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]
 // adds     = "ceil_log2(cols)"  # five halvings in the warp, five between warps; to add the zeros of idle ones is exact
@@ -20,10 +21,6 @@
 // [values]
 // nan     = "row"
 // pos_inf = "row"
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
 // ///
 
 __device__ float warp_max(float value) {

@@ -9,6 +9,7 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [1, 32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// launch = [{ grid = "ceil_div(rows, threads)", block = "threads" }]
 //
 // [accuracy]
 // adds     = "cols - 1"  # the first one is added to 0
@@ -19,10 +20,6 @@
 // [values]
 // nan     = "row"
 // pos_inf = "row"
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads)"
-// block = "threads"
 // ///
 
 __global__ void softmax_three_pass_thread(float *y, const float *x, int rows, int cols) {

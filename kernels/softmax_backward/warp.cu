@@ -5,14 +5,11 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 128, 512] }
 // arrays = { y = "f32[rows, cols] -> y", g = "f32[rows, cols] -> g", dx = "f32[rows, cols] <- dx" }
+// launch = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
 //
 // [accuracy]
 // form = "y (g - s)"
 // adds = "ceil_div(cols, 32) - 1 + ceil_log2(min(cols, 32))"  # a lane's share, then the halvings
-//
-// [[launch]]
-// grid  = "ceil_div(rows, threads / 32)"
-// block = "threads"
 // ///
 
 #include "../warp_and_block.cuh"

@@ -9,10 +9,7 @@
 // arrays   = { x = "f32[rows, cols] -> x", scale = "f32[1, 1] -> scale", zero = "i32[1, 1] -> zero", q = "i8[rows, cols] <- q" }
 // accuracy = { divide = "ieee" }
 // quantize = { apply = "divide", saturate = "finite" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, threads), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
 // ///
 
 #include <cstdint>

@@ -9,10 +9,7 @@
 // align    = 16
 // accuracy = { divide = "ieee" }
 // quantize = { apply = "divide", saturate = "finite" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols / 4, threads), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols / 4, threads), rows", block = "threads" }]
 // ///
 
 #include <cstdint>

@@ -8,15 +8,12 @@
 // tune   = { threads = [64, 256, 1024] }
 // arrays = { a = "bf16[rows, cols] -> a", b = "bf16[rows, cols] -> b", y = "bf16[rows, cols] <- y" }
 // align  = 4
+// launch = [{ grid = "ceil_div(cols, 2 * threads), rows", block = "threads" }]
 //
 // [accuracy]
 // form   = "a sigmoid(a)"
 // exp    = "expf"
 // divide = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(cols, 2 * threads), rows"
-// block = "threads"
 // ///
 
 #include <cuda_bf16.h>

@@ -10,6 +10,7 @@
 // tune   = { threads = [128, 256, 512] }
 // arrays = { a = "bf16[rows, cols] -> a", b = "bf16[rows, cols] -> b", y = "bf16[rows, cols] <- y" }
 // align  = 16
+// launch = [{ grid = "ceil_div(vectors, 2 * threads)", block = "threads" }]
 //
 // [let]
 // vectors = "rows * cols / 8"
@@ -18,10 +19,6 @@
 // form   = "a sigmoid(a)"
 // exp    = "__expf"
 // divide = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(vectors, 2 * threads)"
-// block = "threads"
 // ///
 
 #include "../packed.cuh"

@@ -8,15 +8,12 @@
 // tune   = { threads = [64, 256, 1024] }
 // arrays = { a = "f32[rows, cols] -> a", b = "f32[rows, cols] -> b", y = "f32[rows, cols] <- y" }
 // align  = 16
+// launch = [{ grid = "ceil_div(cols, 4 * threads), rows", block = "threads" }]
 //
 // [accuracy]
 // form   = "a / (1 + exp(-a))"
 // exp    = "expf"
 // divide = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(cols, 4 * threads), rows"
-// block = "threads"
 // ///
 
 __device__ float silu(float x) {

@@ -7,10 +7,7 @@
 // arrays   = { a = "f32[rows, cols] -> a", b = "f32[rows, cols] -> b", q = "e4m3[rows, cols] <- q", s = "f32[rows, ceil_div(cols, 128)] <- scale" }
 // accuracy = { exp = "expf", divide = "ieee" }
 // quantize = { scale = "amax / max", apply = "divide", saturate = "finite", zeros = "eps" }
-//
-// [[launch]]
-// grid  = "ceil_div(ceil_div(cols, 128), threads / 32), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(ceil_div(cols, 128), threads / 32), rows", block = "threads" }]
 // ///
 
 #include <cuda_fp8.h>

@@ -8,10 +8,7 @@
 // scalars  = { group = "cols" }
 // accuracy = { exp = "expf", divide = "ieee" }
 // quantize = { scale = "amax / max", apply = "divide", symmetric = true, zeros = "eps" }
-//
-// [[launch]]
-// grid  = "rows"
-// block = "threads"
+// launch   = [{ grid = "rows", block = "threads" }]
 // ///
 
 #include <cstdint>

@@ -12,10 +12,7 @@
 // align    = 16
 // accuracy = { exp = "expf", divide = "ieee" }
 // quantize = { scale = "exponent of amax", apply = "divide", saturate = "finite", zeros = "least" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols / 8, threads), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols / 8, threads), rows", block = "threads" }]
 // ///
 
 #include <cstdint>

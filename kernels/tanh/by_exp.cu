@@ -8,15 +8,12 @@
 // axes   = { rows = "1..65535", cols = "1..1073741824" }
 // tune   = { threads = [64, 256, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// launch = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
 //
 // [accuracy]
 // form   = "1 - 2 / (1 + exp(2 x))"
 // exp    = "expf"
 // divide = "ieee"
-//
-// [[launch]]
-// grid  = "ceil_div(cols, threads), rows"
-// block = "threads"
 // ///
 
 __global__ void tanh_by_exp(float *y, const float *x, int cols) {

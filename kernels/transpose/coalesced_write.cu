@@ -9,10 +9,7 @@
 // axes   = { rows = "1..1073741824", cols = "1..524280" }  # grid y: 65535 blocks of 8 rows of y
 // tune   = { height = [8, 16, 32] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[cols, rows] <- y" }
-//
-// [[launch]]
-// grid  = "ceil_div(rows, 32), ceil_div(cols, height)"
-// block = "32, height"
+// launch = [{ grid = "ceil_div(rows, 32), ceil_div(cols, height)", block = "32, height" }]
 // ///
 
 __global__ void transpose_coalesced_write(float *y, const float *x, int rows, int cols) {

@@ -8,10 +8,7 @@
 // axes   = { rows = "1..524280", cols = "1..1073741824" }  # grid y: 65535 blocks of 8 rows
 // tune   = { height = [8, 16, 32] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[cols, rows] <- y" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, 32), ceil_div(rows, height)"
-// block = "32, height"
+// launch = [{ grid = "ceil_div(cols, 32), ceil_div(rows, height)", block = "32, height" }]
 // ///
 
 __global__ void transpose_naive(float *y, const float *x, int rows, int cols) {

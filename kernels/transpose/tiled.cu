@@ -10,10 +10,7 @@
 // axes   = { rows = "1..2097120", cols = "1..1073741824" }  # grid y: 65535 blocks of 32 rows
 // tune   = { height = [1, 2, 4, 8, 16, 32] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[cols, rows] <- y" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, 32), ceil_div(rows, 32)"
-// block = "32, height"
+// launch = [{ grid = "ceil_div(cols, 32), ceil_div(rows, 32)", block = "32, height" }]
 // ///
 
 constexpr int TILE = 32;

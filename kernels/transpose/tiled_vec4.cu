@@ -10,10 +10,7 @@
 // axes   = { rows = "1..2097152", cols = "1..2097152" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[cols, rows] <- y" }
 // align  = 4
-//
-// [[launch]]
-// grid  = "ceil_div(rows, 64) * ceil_div(cols, 64)"
-// block = "512"
+// launch = [{ grid = "ceil_div(rows, 64) * ceil_div(cols, 64)", block = "512" }]
 // ///
 
 #include "../kept.cuh"

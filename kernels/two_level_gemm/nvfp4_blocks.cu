@@ -9,10 +9,7 @@
 // tune     = { threads = [32, 128] }
 // arrays   = { a = "e2m1x2[m, k / 2] -> a", b = "e2m1x2[k / 2, n] -> b, by columns", scale_a = "e4m3[m, k / 16] -> scale_a", scale_b = "e4m3[k / 16, n] -> scale_b, by columns", overall = "f32[1] -> overall", c = "bf16[m, n] <- c" }
 // accuracy = { form = "overall last", adds = { k = "16", "*" = "k / 16" } }
-//
-// [[launch]]
-// grid  = "ceil_div(n, threads), m"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(n, threads), m", block = "threads" }]
 // ///
 
 #include <cuda_bf16.h>

@@ -9,10 +9,7 @@
 // tune     = { threads = [32, 128] }
 // arrays   = { a = "e2m1x8[m, k / 8] -> a", b = "e2m1x8[k / 8, n] -> b, by columns", scale_a = "e4m3[m, k / 16] -> scale_a, tiles 128x4", scale_b = "e4m3[k / 16, n] -> scale_b, by columns", overall = "f32[1] -> overall", c = "f32[m, n] <- c" }
 // accuracy = { form = "overall in each block", adds = { k = "16", "*" = "ceil_div(k / 16, 32) - 1 + 5" } }
-//
-// [[launch]]
-// grid  = "ceil_div(n, threads / 32), m"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(n, threads / 32), m", block = "threads" }]
 // ///
 
 #include <cstdint>

@@ -10,10 +10,7 @@
 // arrays   = { x = "f32[rows, cols] -> x", overall = "f32[1] -> overall", q = "e2m1x2[rows, cols / 2] <- q", scale = "e4m3[rows, cols / 16] <- scale" }
 // accuracy = { form = "x / (scale / overall)", divide = "ieee" }
 // quantize = { scale = "amax / max", apply = "divide", saturate = "finite" }
-//
-// [[launch]]
-// grid  = "ceil_div(cols, threads), rows"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
 // ///
 
 #include <cuda_fp8.h>

@@ -10,10 +10,7 @@
 // arrays   = { x = "f16[m, k] -> x", w = "u4x8[k / 8, n] -> w, by columns", scale = "f16[k / 128, n] -> scale", c = "f16[m, n] <- c" }
 // scalars  = { zero = 8 }
 // accuracy = { adds = "k" }
-//
-// [[launch]]
-// grid  = "ceil_div(n, threads), m"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(n, threads), m", block = "threads" }]
 // ///
 
 #include <cstdint>

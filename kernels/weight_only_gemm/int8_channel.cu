@@ -9,10 +9,7 @@
 // arrays   = { x = "f32[m, k] -> x", w = "i8[k, n] -> w", scale = "f32[1, n] -> scale", c = "f32[m, n] <- c" }
 // scalars  = { depth = "k" }
 // accuracy = { adds = "k" }
-//
-// [[launch]]
-// grid  = "ceil_div(n, threads), m"
-// block = "threads"
+// launch   = [{ grid = "ceil_div(n, threads), m", block = "threads" }]
 // ///
 
 #include <cstdint>

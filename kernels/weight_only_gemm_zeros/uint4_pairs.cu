@@ -8,13 +8,10 @@
 // tune    = { threads = [32, 128] }
 // arrays  = { x = "f32[m, k] -> x", w = "u4x2[k / 2, n] -> w, by columns, high first", scale = "f32[k / 64, n] -> scale", zero = "u8[k / 64, n] -> zero", c = "f32[m, n] <- c" }
 // scalars = { depth = 64 }
+// launch  = [{ grid = "ceil_div(n, threads / 32), m", block = "threads" }]
 //
 // [accuracy]
 // adds = "2 * ceil_div(k, 64) + 5"  # a lane's share, then the halvings
-//
-// [[launch]]
-// grid  = "ceil_div(n, threads / 32), m"
-// block = "threads"
 // ///
 
 __global__ void uint4_pairs(float *c, const float *x, const unsigned char *w, const float *scale, const unsigned char *zero, int n,

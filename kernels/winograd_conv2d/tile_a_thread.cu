@@ -12,6 +12,7 @@
 // let     = { out_h = "height + 2 * pad - 2", out_w = "width + 2 * pad - 2" }
 // scalars = { pad = "pad" }
 // arrays  = { x = "f32[batch, channels, height, width] -> x", w = "f32[filters, channels, 3, 3] -> w", bias = "f32[filters] -> bias", y = "f32[batch, filters, out_h, out_w] <- y" }
+// launch  = [{ grid = "ceil_div(ceil_div(out_h, 4) * ceil_div(out_w, 4), 32), filters, batch", block = "32" }]
 //
 // [accuracy]
 // adds = { conv = "channels - 1", x = 5, w = 5, y = 11 }
@@ -19,10 +20,6 @@
 // [values]
 // range  = [-1e12, 1e12]  # the transforms and products of larger numbers may overflow
 // finite = true
-//
-// [[launch]]
-// grid  = "ceil_div(ceil_div(out_h, 4) * ceil_div(out_w, 4), 32), filters, batch"
-// block = "32"
 // ///
 
 __device__ void to_tile(float *t, const float *x, int step) {

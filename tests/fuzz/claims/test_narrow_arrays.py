@@ -125,7 +125,7 @@ def test_an_op_whose_forms_are_different_functions_needs_one(tmp_path: Path) -> 
 def test_only_an_op_that_rounds_to_a_grid_quantizes(tmp_path: Path) -> None:
     text = (KERNELS / "softmax" / "online_thread.cu").read_text()
     path = tmp_path / "mine.cu"
-    path.write_text(text.replace("// [[launch]]", '// [quantize]\n// round = "away"\n//\n// [[launch]]'))
+    path.write_text(text.replace("// ///\n", '// [quantize]\n// round = "away"\n// ///\n'))
     with pytest.raises(ClaimError, match="softmax rounds to no grid, so that nothing is quantized"):
         load(path)
 

@@ -474,7 +474,7 @@ def test_no_size_is_drawn_at_which_each_thread_walks_too_far(tmp_path: Path) -> 
     assert large_size(load(path), "columns", seeded_choices(1)) is not None
     path = tmp_path / "alone.cu"  # a thread an element, each with all that lies before it
     fewer = text.replace("2147483647", "65535").replace("1073741824", "1048576").replace(own, 'adds = "cols"')
-    path.write_text(fewer.replace('grid  = "rows"', 'grid  = "rows * ceil_div(cols, threads)"'))
+    path.write_text(fewer.replace('grid = "rows"', 'grid = "rows * ceil_div(cols, threads)"'))
     assert large_size(load(path), "columns", seeded_choices(1)) is None
     assert large_size(load(path), "rows", seeded_choices(1)) is not None
 
