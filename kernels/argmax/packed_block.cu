@@ -9,11 +9,8 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 64, 256, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", index = "i32[rows] <- index" }
+// values = { ties = "first", nan = "row" }
 // launch = [{ grid = "rows", block = "threads" }]
-//
-// [values]
-// ties = "first"
-// nan  = "row"
 // ///
 
 __device__ unsigned long long packed(float value, int place) {

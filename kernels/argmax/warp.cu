@@ -9,11 +9,8 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", index = "i32[rows] <- index" }
+// values = { ties = "first", nan = "row" }
 // launch = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
-//
-// [values]
-// ties = "first"
-// nan  = "row"
 // ///
 
 struct Best {

@@ -8,14 +8,9 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 128, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", index = "i32[rows] <- index" }
+// values = { ties = "first", nan = "row" }
+// claims = { batch_invariant = true }
 // launch = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
-//
-// [values]
-// ties = "first"
-// nan  = "row"
-//
-// [claims]
-// batch_invariant = true
 // ///
 
 struct Least {

@@ -10,13 +10,8 @@
 // let    = { width = "1 if cols == 1 else 2 if cols == 2 else 4 if cols <= 4 else 32 if cols <= 32 else 256 if cols <= 256 else 1024" }
 // tune   = { threads = [32, 128] }
 // arrays = { x = "f32[rows, cols] -> x", indices = "i32[rows, cols] <- indices" }
-//
-// [values]
-// ties = "first"
-// nan  = "row"
-//
-// [claims]
-// batch_invariant = true
+// values = { ties = "first", nan = "row" }
+// claims = { batch_invariant = true }
 //
 // [[launch]]
 // grid   = "rows"

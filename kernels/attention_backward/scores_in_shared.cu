@@ -4,9 +4,10 @@
 // launch a key; what belongs to all its partners lies in shared memory. Each sum has one thread: no atomics.
 //
 // /// kernel
-// op   = "attention_backward"
-// axes = { heads = "1..65535", keys = "1..4096", rows = "1..4096", d = "1..1024", dv = "1..1024" }
-// tune = { threads = [32, 128] }
+// op     = "attention_backward"
+// axes   = { heads = "1..65535", keys = "1..4096", rows = "1..4096", d = "1..1024", dv = "1..1024" }
+// tune   = { threads = [32, 128] }
+// claims = { deterministic = true }
 //
 // [arrays]
 // q   = "f32[heads, rows, d] -> q"
@@ -24,9 +25,6 @@
 // form = "scale last"
 // adds = { qk = "d - 1", dp = "dv - 1", D = "ceil_div(dv, 32) - 1 + ceil_log2(min(dv, 32))", dq = "keys - 1", dk = "rows - 1", dv = "rows - 1" }
 // exp  = "expf"
-//
-// [claims]
-// deterministic = true
 //
 // [[launch]]
 // entry = "attention_backward_D"

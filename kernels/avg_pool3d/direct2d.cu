@@ -1,18 +1,15 @@
 // The means of the windows of an image, one thread a window; zeros beyond an edge are counted, or not.
 //
 // /// kernel
-// op      = "avg_pool2d"
-// axes    = { planes = "1..65535", height = "1..32768", width = "1..32768" }
-// tune    = { window_h = [2, 3], window_w = [2, 3], stride_h = [1, 2], stride_w = [1, 2, 3], pad = [0, 1], exclude = [0, 1] }
-// where   = ["height + 2 * pad >= window_h", "width + 2 * pad >= window_w"]
-// let     = { out_h = "(height + 2 * pad - window_h) / stride_h + 1", out_w = "(width + 2 * pad - window_w) / stride_w + 1" }
-// scalars = { window_h = "window_h", window_w = "window_w", stride_h = "stride_h", stride_w = "stride_w", pad_h = "pad", pad_w = "pad", exclude_pad = "exclude" }
-// arrays  = { x = "f32[1, planes, height, width] -> x", y = "f32[1, planes, out_h, out_w] <- y" }
-// launch  = [{ grid = "ceil_div(out_h * out_w, 64), planes", block = "64" }]
-//
-// [accuracy]
-// adds   = "window_h * window_w - 1"
-// divide = "ieee"
+// op       = "avg_pool2d"
+// axes     = { planes = "1..65535", height = "1..32768", width = "1..32768" }
+// tune     = { window_h = [2, 3], window_w = [2, 3], stride_h = [1, 2], stride_w = [1, 2, 3], pad = [0, 1], exclude = [0, 1] }
+// where    = ["height + 2 * pad >= window_h", "width + 2 * pad >= window_w"]
+// let      = { out_h = "(height + 2 * pad - window_h) / stride_h + 1", out_w = "(width + 2 * pad - window_w) / stride_w + 1" }
+// scalars  = { window_h = "window_h", window_w = "window_w", stride_h = "stride_h", stride_w = "stride_w", pad_h = "pad", pad_w = "pad", exclude_pad = "exclude" }
+// arrays   = { x = "f32[1, planes, height, width] -> x", y = "f32[1, planes, out_h, out_w] <- y" }
+// accuracy = { adds = "window_h * window_w - 1", divide = "ieee" }
+// launch   = [{ grid = "ceil_div(out_h * out_w, 64), planes", block = "64" }]
 // ///
 
 __global__ void avg_pool(float *y, const float *x, int height, int width, int out_h, int out_w, int window_h,

@@ -1,15 +1,12 @@
 // Batch norm of evaluation, one thread an element: all that a channel has in common is one factor and one term.
 //
 // /// kernel
-// op     = "batch_norm"
-// axes   = { batch = "1..65535", channels = "1..65535", places = "1..1048576" }
-// tune   = { threads = [64, 256] }
-// arrays = { x = "f32[batch, channels, places] -> x", mean = "f32[channels] -> mean", var = "f32[channels] -> var", w = "f32[channels] -> w", b = "f32[channels] -> b", y = "f32[batch, channels, places] <- y" }
-// launch = [{ grid = "ceil_div(places, threads), channels, batch", block = "threads" }]
-//
-// [accuracy]
-// form      = "folded"
-// functions = { rsqrt = "rsqrtf" }
+// op       = "batch_norm"
+// axes     = { batch = "1..65535", channels = "1..65535", places = "1..1048576" }
+// tune     = { threads = [64, 256] }
+// arrays   = { x = "f32[batch, channels, places] -> x", mean = "f32[channels] -> mean", var = "f32[channels] -> var", w = "f32[channels] -> w", b = "f32[channels] -> b", y = "f32[batch, channels, places] <- y" }
+// accuracy = { form = "folded", functions = { rsqrt = "rsqrtf" } }
+// launch   = [{ grid = "ceil_div(places, threads), channels, batch", block = "threads" }]
 // ///
 
 __global__ void batch_norm_folded(float *y, const float *x, const float *mean, const float *var, const float *w,

@@ -3,18 +3,15 @@
 // One thread an element of y. The zeros of the padding are multiplied, so that all threads of a warp do the same.
 //
 // /// kernel
-// op      = "depthwise_conv2d"
-// axes    = { batch = "1..65535", channels = "1..65535", height = "1..65536", width = "1..65536" }
-// tune    = { stride = [1, 2], pad = [0, 1] }
-// where   = ["height + 2 * pad >= 3", "width + 2 * pad >= 3"]
-// let     = { out_h = "(height + 2 * pad - 3) / stride + 1", out_w = "(width + 2 * pad - 3) / stride + 1" }
-// scalars = { stride_h = "stride", stride_w = "stride", pad_h = "pad", pad_w = "pad" }
-// arrays  = { x = "f32[batch, channels, height, width] -> x", w = "f32[channels, 3, 3] -> w", bias = "f32[channels] -> bias", y = "f32[batch, channels, out_h, out_w] <- y" }
-// launch  = [{ grid = "ceil_div(out_h * out_w, 64), channels, batch", block = "64" }]
-//
-// [accuracy]
-// form = "sums start at bias"
-// adds = "9"
+// op       = "depthwise_conv2d"
+// axes     = { batch = "1..65535", channels = "1..65535", height = "1..65536", width = "1..65536" }
+// tune     = { stride = [1, 2], pad = [0, 1] }
+// where    = ["height + 2 * pad >= 3", "width + 2 * pad >= 3"]
+// let      = { out_h = "(height + 2 * pad - 3) / stride + 1", out_w = "(width + 2 * pad - 3) / stride + 1" }
+// scalars  = { stride_h = "stride", stride_w = "stride", pad_h = "pad", pad_w = "pad" }
+// arrays   = { x = "f32[batch, channels, height, width] -> x", w = "f32[channels, 3, 3] -> w", bias = "f32[channels] -> bias", y = "f32[batch, channels, out_h, out_w] <- y" }
+// accuracy = { form = "sums start at bias", adds = "9" }
+// launch   = [{ grid = "ceil_div(out_h * out_w, 64), channels, batch", block = "64" }]
 // ///
 
 __global__ void conv_depthwise(float *y, const float *x, const float *w, const float *bias, int height, int width,

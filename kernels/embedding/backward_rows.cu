@@ -8,10 +8,8 @@
 // axes   = { n = "1..16777216", rows = "1..16777216", cols = "1..65536" }
 // tune   = { threads = [32, 128] }
 // arrays = { index = "i32[n] -> index", w = "f32[rows, cols] -> w", g = "f32[n, cols] -> g_y", dw = "f32[rows, cols] <- d_w" }
+// claims = { deterministic = true }
 // launch = [{ grid = "rows", block = "threads" }]
-//
-// [claims]
-// deterministic = true
 // ///
 
 __global__ void embedding_backward_rows(float *dw, const int *index, const float *g, int n, int cols) {

@@ -1,15 +1,12 @@
 // The gradient of GELU by erf, one thread an element: g (Phi(x) + x phi(x)).
 //
 // /// kernel
-// op     = "backward of gelu"
-// axes   = { rows = "1..65535", cols = "1..1073741824" }
-// tune   = { threads = [64, 256, 1024] }
-// arrays = { x = "f32[rows, cols] -> x", g = "f32[rows, cols] -> g_y", dx = "f32[rows, cols] <- d_x" }
-// launch = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
-//
-// [accuracy]
-// exp       = "expf"
-// functions = { erf = "erff" }
+// op       = "backward of gelu"
+// axes     = { rows = "1..65535", cols = "1..1073741824" }
+// tune     = { threads = [64, 256, 1024] }
+// arrays   = { x = "f32[rows, cols] -> x", g = "f32[rows, cols] -> g_y", dx = "f32[rows, cols] <- d_x" }
+// accuracy = { exp = "expf", functions = { erf = "erff" } }
+// launch   = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
 // ///
 
 __global__ void gelu_backward(float *dx, const float *x, const float *g, int cols) {

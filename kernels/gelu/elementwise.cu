@@ -1,14 +1,12 @@
 // GELU by erf, one thread an element: x Phi(x).
 //
 // /// kernel
-// op     = "gelu"
-// axes   = { rows = "1..65535", cols = "1..1073741824" }
-// tune   = { threads = [64, 256, 1024] }
-// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
-// launch = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
-//
-// [accuracy]
-// functions = { erf = "erff" }
+// op       = "gelu"
+// axes     = { rows = "1..65535", cols = "1..1073741824" }
+// tune     = { threads = [64, 256, 1024] }
+// arrays   = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// accuracy = { functions = { erf = "erff" } }
+// launch   = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
 // ///
 
 __global__ void gelu_elementwise(float *y, const float *x, int cols) {

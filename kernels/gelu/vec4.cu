@@ -3,15 +3,13 @@
 // Rows may have any length, so only a row that begins at an aligned float4 is read in fours; the others go one by one.
 //
 // /// kernel
-// op     = "gelu"
-// axes   = { rows = "1..65535", cols = "1..1073741824" }
-// tune   = { threads = [64, 256] }
-// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
-// align  = 16
-// launch = [{ grid = "ceil_div(cols, 4 * threads), rows", block = "threads" }]
-//
-// [accuracy]
-// functions = { erf = "erff" }
+// op       = "gelu"
+// axes     = { rows = "1..65535", cols = "1..1073741824" }
+// tune     = { threads = [64, 256] }
+// arrays   = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// align    = 16
+// accuracy = { functions = { erf = "erff" } }
+// launch   = [{ grid = "ceil_div(cols, 4 * threads), rows", block = "threads" }]
 // ///
 
 __device__ float gelu(float x) {

@@ -4,16 +4,13 @@
 // before: hence float. Rows have even length, so that every pair is an aligned half2.
 //
 // /// kernel
-// op     = "gelu_tanh"
-// axes   = { rows = "1..65535", cols = { min = 2, max = 1073741824, multiple = 2 } }
-// tune   = { threads = [64, 256, 1024] }
-// arrays = { x = "f16[rows, cols] -> x", y = "f16[rows, cols] <- y" }
-// align  = 4
-// launch = [{ grid = "ceil_div(cols, 2 * threads), rows", block = "threads" }]
-//
-// [accuracy]
-// form      = "tanh"
-// functions = { tanh = "tanhf" }
+// op       = "gelu_tanh"
+// axes     = { rows = "1..65535", cols = { min = 2, max = 1073741824, multiple = 2 } }
+// tune     = { threads = [64, 256, 1024] }
+// arrays   = { x = "f16[rows, cols] -> x", y = "f16[rows, cols] <- y" }
+// align    = 4
+// accuracy = { form = "tanh", functions = { tanh = "tanhf" } }
+// launch   = [{ grid = "ceil_div(cols, 2 * threads), rows", block = "threads" }]
 // ///
 
 #include <cuda_fp16.h>

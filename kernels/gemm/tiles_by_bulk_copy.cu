@@ -6,15 +6,12 @@
 // is needed. A copy moves multiples of 16 bytes, so rows of A and B begin at 16 bytes.
 //
 // /// kernel
-// op      = "gemm"
-// axes    = { batch = "1..65535", m = "1..4194240", n = { min = 4, max = 1048576, multiple = 4 }, k = { min = 4, max = 1048576, multiple = 4 } }  # grid y: 65535 tiles
-// arrays  = { a = "f32[batch, m, k] -> a", b = "f32[batch, k, n] -> b", c0 = "f32[batch, m, n] -> c0", bias = "f32[n] -> bias", c = "f32[batch, m, n] <- c" }
-// scalars = { alpha = 1, beta = 1 }
-// launch  = [{ grid = "ceil_div(n, 64), ceil_div(m, 64), batch", block = "288" }]
-//
-// [accuracy]
-// form = "bias last"
-// adds = "k - 1"
+// op       = "gemm"
+// axes     = { batch = "1..65535", m = "1..4194240", n = { min = 4, max = 1048576, multiple = 4 }, k = { min = 4, max = 1048576, multiple = 4 } }  # grid y: 65535 tiles
+// arrays   = { a = "f32[batch, m, k] -> a", b = "f32[batch, k, n] -> b", c0 = "f32[batch, m, n] -> c0", bias = "f32[n] -> bias", c = "f32[batch, m, n] <- c" }
+// scalars  = { alpha = 1, beta = 1 }
+// accuracy = { form = "bias last", adds = "k - 1" }
+// launch   = [{ grid = "ceil_div(n, 64), ceil_div(m, 64), batch", block = "288" }]
 // ///
 
 #include <cuda/ptx>

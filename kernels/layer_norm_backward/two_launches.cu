@@ -7,6 +7,7 @@
 // op     = "layer_norm_backward"
 // axes   = { rows = "1..1073741824", cols = "1..1048576" }
 // tune   = { threads = [32, 128, 512] }
+// claims = { deterministic = true }
 //
 // [arrays]
 // x    = "f32[rows, cols] -> x"
@@ -21,9 +22,6 @@
 // [accuracy]
 // form = "means"
 // adds = { dw = "rows - 1", db = "rows - 1", dx = 2, "*" = "ceil_div(cols, 32) - 1 + ceil_log2(min(cols, 32))" }
-//
-// [claims]
-// deterministic = true
 //
 // [[launch]]
 // entry = "layer_norm_backward_dx"

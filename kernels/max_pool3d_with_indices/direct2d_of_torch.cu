@@ -11,11 +11,8 @@
 // let     = { out_h = "(height + 2 * pad - window_h) / stride_h + 1", out_w = "(width + 2 * pad - window_w) / stride_w + 1" }
 // scalars = { window_h = "window_h", window_w = "window_w", stride_h = "stride_h", stride_w = "stride_w", pad_h = "pad", pad_w = "pad" }
 // arrays  = { x = "f32[1, planes, height, width] -> x", y = "f32[1, planes, out_h, out_w] <- y", index = "i32[1, planes, out_h, out_w] <- index" }
+// values  = { nan = "propagate", ties = "first" }
 // launch  = [{ grid = "ceil_div(out_h * out_w, 64), planes", block = "64" }]
-//
-// [values]
-// nan  = "propagate"
-// ties = "first"
 // ///
 
 __global__ void max_pool_places_of_torch(float *y, int *index, const float *x, int height, int width, int out_h,

@@ -10,13 +10,10 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
+// values = { nan = "ieee", pos_inf = "ieee" }
 //
 // [accuracy]
 // adds = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # a share, then halvings; to add 0 is exact
-//
-// [values]
-// nan     = "ieee"
-// pos_inf = "ieee"
 //
 // [[launch]]
 // entry = "block_sum_rows<{threads}>"

@@ -10,13 +10,10 @@
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
 // align  = 4
+// values = { nan = "ieee", pos_inf = "ieee" }
 //
 // [accuracy]  # a thread's vectors, two adds of its four sums, its element of the edge; then the halvings
 // adds = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(6, cols / 4))))"
-//
-// [values]
-// nan     = "ieee"
-// pos_inf = "ieee"
 //
 // [[launch]]
 // entry = "block_sum_vec4<{threads}>"

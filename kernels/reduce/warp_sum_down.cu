@@ -8,14 +8,11 @@
 // axes   = { rows = "1..2147483647", cols = "1..32" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
+// values = { nan = "ieee", pos_inf = "ieee" }
 // launch = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
 //
 // [accuracy]
 // adds = "ceil_log2(cols)"  # five halvings, of which those that meet only the zeros beyond the row change nothing
-//
-// [values]
-// nan     = "ieee"
-// pos_inf = "ieee"
 // ///
 
 __device__ float warp_sum(float value) {

@@ -9,13 +9,10 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024], width = [1, 2, 4, 8, 16, 32] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
+// values = { nan = "ieee", pos_inf = "ieee" }
 //
 // [accuracy]
 // adds = "ceil_div(cols, width) - 1 + ceil_log2(min(cols, width))"  # a lane's share, then halvings; to add 0 is exact
-//
-// [values]
-// nan     = "ieee"
-// pos_inf = "ieee"
 //
 // [[launch]]
 // entry = "warp_sum_xor<{width}>"

@@ -7,6 +7,7 @@
 // op     = "rms_norm_backward"
 // axes   = { rows = "1..16777216", cols = "1..65536" }
 // tune   = { threads = [32, 128, 512], blocks = [1, 2, 7] }
+// claims = { deterministic = true }
 //
 // [arrays]
 // x     = "f32[rows, cols] -> x"
@@ -20,9 +21,6 @@
 // [accuracy]
 // form = "means"
 // adds = { dw = "ceil_div(rows, blocks) - 1 + min(rows, blocks) - 1", "*" = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))" }
-//
-// [claims]
-// deterministic = true
 //
 // [[launch]]
 // entry = "rms_norm_backward_rows"

@@ -1,15 +1,12 @@
 // The logistic function, one thread an element. Far below 0 exp(-x) overflows, and 1 / inf is the correct 0.
 //
 // /// kernel
-// op     = "sigmoid"
-// axes   = { rows = "1..65535", cols = "1..1073741824" }
-// tune   = { threads = [64, 256, 1024] }
-// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
-// launch = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
-//
-// [accuracy]
-// exp    = "expf"
-// divide = "ieee"
+// op       = "sigmoid"
+// axes     = { rows = "1..65535", cols = "1..1073741824" }
+// tune     = { threads = [64, 256, 1024] }
+// arrays   = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// accuracy = { exp = "expf", divide = "ieee" }
+// launch   = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
 // ///
 
 __global__ void sigmoid_elementwise(float *y, const float *x, int cols) {

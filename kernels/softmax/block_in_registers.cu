@@ -13,16 +13,13 @@
 // where  = ["threads * vectors <= 8192", "cols <= 4 * threads * vectors"]
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // align  = 4
+// values = { nan = "row", pos_inf = "row" }
 //
 // [accuracy]  # a thread's vectors, two adds of its four sums, its element of the edge; then the halvings
 // adds     = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(18, cols / 4))))"
 // rescales = 0
 // exp      = "expf"
 // divide   = "reciprocal"
-//
-// [values]
-// nan     = "row"
-// pos_inf = "row"
 //
 // [[launch]]
 // entry = "softmax_block_in_registers<float, {threads}, {vectors}>"

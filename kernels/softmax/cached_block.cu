@@ -10,16 +10,13 @@
 // axes   = { rows = "1..2147483647", cols = "1..12224" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x <- y" }
+// values = { nan = "row", pos_inf = "row" }
 //
 // [accuracy]  # a thread's share, then the halvings that meet more than zeros
 // adds     = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # a share, then halvings; to add 0 is exact
 // rescales = 0
 // exp      = "expf"
 // divide   = "ieee"
-//
-// [values]
-// nan     = "row"
-// pos_inf = "row"
 //
 // [[launch]]
 // grid   = "rows"

@@ -14,16 +14,13 @@
 // where  = ["cols <= 4 * lanes * vectors"]
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // align  = 4
+// values = { nan = "row", pos_inf = "row" }
 //
 // [accuracy]  # a lane's vectors, two adds of its four sums, its element of the edge; then the halvings
 // adds     = "ceil_div(cols, 4 * lanes) + 2 + ceil_log2(min(lanes, min(cols, max(6, cols / 4))))"
 // rescales = 0
 // exp      = "expf"
 // divide   = "reciprocal"
-//
-// [values]
-// nan     = "row"
-// pos_inf = "row"
 //
 // [[launch]]
 // entry = "softmax_lanes_a_row<float, {lanes}, {vectors}>"

@@ -9,6 +9,7 @@
 // axes   = { rows = "1..2147483647", cols = "1..6000" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// values = { range = [-80, 80] }
 // launch = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]  # a thread's share, then the halvings that meet more than zeros
@@ -16,9 +17,6 @@
 // shift  = "zero"
 // exp    = "expf"
 // divide = "ieee"
-//
-// [values]
-// range = [-80, 80]
 // ///
 
 __device__ float warp_sum(float value) {

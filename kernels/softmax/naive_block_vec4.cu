@@ -10,6 +10,7 @@
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // align  = 4
+// values = { range = [-80, 80] }
 // launch = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]  # a thread's vectors, two adds within one, the tail; then the halvings that meet more than zeros
@@ -17,9 +18,6 @@
 // shift  = "zero"
 // exp    = "expf"
 // divide = "ieee"
-//
-// [values]
-// range = [-80, 80]
 // ///
 
 __device__ float warp_sum(float value) {

@@ -14,6 +14,7 @@
 // where  = ["cols <= 8 * threads * vectors"]
 // arrays = { x = "bf16[rows, cols] -> x", y = "bf16[rows, cols] <- y" }
 // align  = 4
+// values = { nan = "row", pos_inf = "row" }
 //
 // [accuracy]  # a thread's vectors give each of its four sums two terms; its element of the edge; then the halvings
 // adds     = "2 * ceil_div(cols, 8 * threads) + 2 + ceil_log2(min(threads, min(cols, max(38, cols / 8))))"
@@ -21,10 +22,6 @@
 // shift    = "running max"
 // exp      = [7, 2.346]  # that of __expf, and the rounding of 8 + x log2(e) for x near 0
 // divide   = "reciprocal"
-//
-// [values]
-// nan     = "row"
-// pos_inf = "row"
 //
 // [[launch]]
 // entry = "softmax_packed_in_registers<__nv_bfloat16, {threads}, {vectors}>"

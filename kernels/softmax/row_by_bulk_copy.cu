@@ -10,16 +10,13 @@
 // axes   = { rows = "1..2147483647", cols = { min = 4, max = 57344, multiple = 4 } }
 // tune   = { threads = [32, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// values = { nan = "row", pos_inf = "row" }
 //
 // [accuracy]  # a thread's elements, the lanes of a warp, the warps
 // adds     = "ceil_div(cols, threads) + ceil_log2(min(threads, 32)) + ceil_div(threads, 32)"
 // rescales = 0
 // exp      = "expf"
 // divide   = "reciprocal"
-//
-// [values]
-// nan     = "row"
-// pos_inf = "row"
 //
 // [[launch]]
 // entry  = "softmax_row_by_bulk_copy<{threads}>"

@@ -14,6 +14,7 @@
 // where  = ["cols <= 57344 * cluster"]
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // align  = 4
+// values = { nan = "row", pos_inf = "row" }
 //
 // [let]
 // share  = "ceil_div(ceil_div(cols / 4, cluster), 8) * 8"  # vectors of a block
@@ -26,10 +27,6 @@
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "reciprocal"
-//
-// [values]
-// nan     = "row"
-// pos_inf = "row"
 //
 // [[launch]]
 // entry   = "softmax_row_in_cluster<{cluster}, {threads}>"

@@ -11,16 +11,13 @@
 // tune   = { threads = [32, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // align  = 4
+// values = { nan = "row", pos_inf = "row" }
 //
 // [accuracy]  # a thread's vectors, two adds of its four sums; then the halvings
 // adds     = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(18, cols / 4))))"
 // rescales = 0
 // exp      = "expf"
 // divide   = "reciprocal"
-//
-// [values]
-// nan     = "row"
-// pos_inf = "row"
 //
 // [[launch]]
 // entry  = "softmax_row_in_shared<float, {threads}>"

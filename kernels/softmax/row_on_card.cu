@@ -12,6 +12,7 @@
 // tune   = { threads = [32, 64, 512], blocks = [1, 2, 132], registers = [4, 20] }
 // where  = ["cols <= 4 * (registers + 12) * threads * blocks", "cols > 5242880 or registers * threads * blocks <= 256"]
 // align  = 4
+// values = { nan = "row", pos_inf = "row" }
 //
 // [let]
 // share  = "ceil_div(ceil_div(cols / 4, blocks), 8) * 8"  # vectors of a block
@@ -29,10 +30,6 @@
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "reciprocal"
-//
-// [values]
-// nan     = "row"
-// pos_inf = "row"
 //
 // [[launch]]
 // entry       = "softmax_row_on_card<{threads}, {registers}>"

@@ -10,6 +10,7 @@
 // axes   = { rows = "1..2147483647", cols = "1..1024" }
 // let    = { threads = "32 * ceil_div(cols, 32)" }
 // arrays = { x = "f32[rows, cols] -> x <- y" }
+// values = { nan = "row", pos_inf = "row" }
 // launch = [{ grid = "rows", block = "threads" }]
 //
 // [accuracy]
@@ -17,10 +18,6 @@
 // rescales = 0
 // exp      = "expf"
 // divide   = "ieee"
-//
-// [values]
-// nan     = "row"
-// pos_inf = "row"
 // ///
 
 __device__ float warp_max(float value) {

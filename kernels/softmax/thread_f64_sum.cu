@@ -9,6 +9,7 @@
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [1, 32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// values = { nan = "row", pos_inf = "row" }
 // launch = [{ grid = "ceil_div(rows, threads)", block = "threads" }]
 //
 // [accuracy]
@@ -17,10 +18,6 @@
 // accumulate = "f64"
 // exp        = "expf"
 // divide     = "ieee"
-//
-// [values]
-// nan     = "row"
-// pos_inf = "row"
 // ///
 
 __global__ void softmax_thread_f64_sum(float *y, const float *x, int rows, int cols) {

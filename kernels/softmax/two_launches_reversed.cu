@@ -9,6 +9,7 @@
 // axes   = { rows = "1..1073741824", cols = "1..1073741824" }
 // tune   = { threads = [32, 128, 256, 512] }
 // align  = 4
+// values = { nan = "row", pos_inf = "row" }
 //
 // [let]
 // parts  = "min(ceil_div(1056, rows), ceil_div(cols, 16 * threads))"
@@ -27,10 +28,6 @@
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "reciprocal"
-//
-// [values]
-// nan     = "row"
-// pos_inf = "row"
 //
 // [[launch]]
 // entry = "softmax_parts<float, {threads}>"

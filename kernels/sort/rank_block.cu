@@ -8,13 +8,8 @@
 // axes   = { rows = "1..2147483647", cols = "1..1024" }
 // tune   = { threads = [32, 128] }
 // arrays = { x = "f32[rows, cols] -> x", values = "f32[rows, cols] <- values", indices = "i32[rows, cols] <- indices" }
-//
-// [values]
-// ties = "first"
-// nan  = "row"
-//
-// [claims]
-// batch_invariant = true
+// values = { ties = "first", nan = "row" }
+// claims = { batch_invariant = true }
 //
 // [[launch]]
 // grid   = "rows"

@@ -1,14 +1,12 @@
 // The hyperbolic tangent by tanhf, one thread an element.
 //
 // /// kernel
-// op     = "tanh"
-// axes   = { rows = "1..65535", cols = "1..1073741824" }
-// tune   = { threads = [64, 256, 1024] }
-// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
-// launch = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
-//
-// [accuracy]
-// functions = { tanh = "tanhf" }
+// op       = "tanh"
+// axes     = { rows = "1..65535", cols = "1..1073741824" }
+// tune     = { threads = [64, 256, 1024] }
+// arrays   = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// accuracy = { functions = { tanh = "tanhf" } }
+// launch   = [{ grid = "ceil_div(cols, threads), rows", block = "threads" }]
 // ///
 
 __global__ void tanh_elementwise(float *y, const float *x, int cols) {

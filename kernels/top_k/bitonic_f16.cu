@@ -9,11 +9,8 @@
 // axes   = { rows = "1..2147483647", cols = "8..1024" }
 // tune   = { threads = [32, 128], k = [1, 3, 8] }
 // arrays = { x = "f16[rows, cols] -> x", values = "f16[rows, k] <- values", indices = "i32[rows, k] <- indices" }
+// values = { ties = "first", nan = "row" }
 // launch = [{ grid = "rows", block = "threads" }]
-//
-// [values]
-// ties = "first"
-// nan  = "row"
 // ///
 
 #include <cuda_fp16.h>

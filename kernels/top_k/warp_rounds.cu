@@ -8,10 +8,8 @@
 // axes   = { rows = "1..2147483647", cols = "8..1073741824" }
 // tune   = { threads = [32, 64, 256], k = [1, 3, 8] }
 // arrays = { x = "f32[rows, cols] -> x", values = "f32[rows, k] <- values", indices = "i32[rows, k] <- indices" }
+// values = { ties = "first" }
 // launch = [{ grid = "ceil_div(rows, threads / 32)", block = "threads" }]
-//
-// [values]
-// ties = "first"
 // ///
 
 struct Best {

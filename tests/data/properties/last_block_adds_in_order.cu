@@ -5,10 +5,8 @@
 // axes   = { rows = "1..512", cols = "1..4096" }
 // let    = { blocks = "ceil_div(cols, 256)" }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y", part = "f32[rows, blocks]", arrived = "u32[rows] = 0" }
+// claims = { deterministic = true }
 // launch = [{ grid = "blocks, rows", block = "32" }]
-//
-// [claims]
-// deterministic = true
 // ///
 __global__ void sums(float *y, float *part, unsigned *arrived, const float *x, int cols) {
   const int row = blockIdx.y, blocks = gridDim.x;

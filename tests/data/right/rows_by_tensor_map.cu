@@ -11,16 +11,13 @@
 // op     = "softmax"
 // axes   = { rows = "1..2147483647", cols = { min = 4, max = 4096, multiple = 4 } }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// values = { nan = "row", pos_inf = "row" }
 //
 // [accuracy]  # a lane's elements, the lanes of a warp
 // adds     = "ceil_div(cols, 32) + 5"
 // rescales = 0
 // exp      = "expf"
 // divide   = "reciprocal"
-//
-// [values]
-// nan     = "row"
-// pos_inf = "row"
 //
 // [host]
 // entry = "softmax_rows"
