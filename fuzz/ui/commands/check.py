@@ -45,7 +45,7 @@ from kfuzz.ui.reports.silenced import silence_texts
 
 LINE_EVERY = 10.0
 """Seconds between two lines of progress without a terminal."""
-TO_REPORT = 1.0
+TO_REPORT = 3.0
 """Seconds of --max-time for ending the last runs, which may have many GB of memory, and for the report."""
 FOLDER = click.Path(file_okay=False, path_type=Path)
 

@@ -68,12 +68,17 @@ class ProgramReport:
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted, 1 a finding fails the run, 2 a run could not go on or no launch was checked, else 0."""
+        """130 interrupted, 1 a finding fails the run, 2 a run could not go on or nothing was checked, else 0."""
         if self.is_interrupted:
             return INTERRUPTED
         if any(fails_run(bug.headline.defect.severity, self.fail_on) for bug in self.bugs):
             return FOUND
-        return COULD_NOT if self.troubles or not self.share.launches else NOTHING_NEW
+        return NOTHING_NEW if self.is_tested and not self.troubles else COULD_NOT
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether a launch was checked, at least a block of it; of programs that end, any launch counts."""
+        return bool(self.share.launches if self.finished else self.share.blocks)
 
 
 def blocks(report: ProgramReport) -> Iterator[str]:
@@ -98,7 +103,7 @@ def verdict(report: ProgramReport) -> str:
     errors = [bug for bug in report.bugs if bug.is_error]
     warnings = len(report.bugs) - len(errors)
     said = f"broken in {plural(len(errors), 'way')}" if errors else "nothing found"
-    if not errors and not report.share.launches:
+    if not errors and not report.is_tested:
         idle = "nothing was judged, since the program launched no kernel"
         said = idle if report.finished else "nothing was tested"
     elif not errors and not report.finished:

@@ -48,7 +48,7 @@ from kfuzz.devices.memory.layout import fewest_runs
 
 Struct = TypeVar("Struct", bound=ctypes.Structure)
 
-STILL = 10.0
+STILL = 8.0
 """Seconds of processor time for which a launch may make no progress (runtime/signals.cpp) before kfuzz asks whether it
 hangs, and PATIENCE times as many before it says so. A GPU's thread is no faster than one here.
 """

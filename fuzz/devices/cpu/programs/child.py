@@ -175,7 +175,10 @@ def read_end(live: LiveRun, seconds: float) -> ProgramEnd:
             raw.sampled_launches, raw.sampled_blocks, raw.blocks_in_full, raw.blocks_in_part, raw.skipped_launches
         ),
         bool(raw.asks_multiprocessors),
-        CheckedShare(raw.launches_begun + raw.skipped_launches, raw.launches_begun, raw.blocks_run, raw.blocks_checked),
+        CheckedShare(
+            max(raw.launches_begun + raw.skipped_launches, raw.launched_count),
+            *(raw.launches_begun, raw.blocks_run, raw.blocks_checked),
+        ),
         LastLaunch(raw.launches_begun, launched[raw.launched_now].line, raw.blocks_done, raw.blocks_of_launch)
         if raw.launches_begun
         else None,

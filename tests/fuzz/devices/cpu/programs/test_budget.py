@@ -2,6 +2,7 @@
 
 import time
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,12 @@ from kfuzz.devices.cpu.programs.ahead import RunsAhead, writes_no_files
 from kfuzz.devices.cpu.programs.build import load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
+from kfuzz.devices.cpu.programs.sampling import NOTHING_SAMPLED, CheckedShare
 from kfuzz.devices.cpu.programs.server import NOT_BEGUN, OutOfMemoryError, Printed, Server
 from kfuzz.devices.memory.layout import POISONS
+from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands.group import main
+from kfuzz.ui.reports.program import ProgramReport, share_notes, verdict
 
 pytestmark = pytest.mark.slow
 
@@ -171,6 +175,35 @@ def test_runs_ahead_of_a_short_program_do_not_begin() -> None:
         assert ahead.take(Manner(0, 1)) is None
         assert ahead.take(Manner(0, 2)) is None
     assert begun == []
+
+
+def reported(share: CheckedShare, finished: int) -> ProgramReport:
+    """The report of a program without findings."""
+    return ProgramReport(
+        *("mine", Path("mine.cu"), "", ("kfuzz",), "", datetime(2026, 1, 1, tzinfo=UTC), 1.0, 1, 1, 1, finished),
+        *((finished, 3), 9, share, NOTHING_SAMPLED, (), ()),
+        cut=("the time was over",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "finished", "begins", "exit_code"),
+    [
+        (CheckedShare(6, 6, 105, 99), 0, "mine: nothing found in what ran: 0 of 3 runs, 6 launches, ", 0),
+        (CheckedShare(6, 6, 105, 99), 1, "mine: nothing found: 1 of 3 runs, 6 launches, ", 0),
+        (CheckedShare(1, 1, 0, 0), 0, "mine: nothing was tested: 0 of 3 runs, 1 launch, ", 2),
+        (CheckedShare(), 0, "mine: nothing was tested: 0 of 3 runs, 0 launches, ", 2),
+        (CheckedShare(), 1, "mine: nothing was judged, since the program launched no kernel: 1 of 3 runs, ", 2),
+    ],
+)
+def test_nothing_was_tested_is_said_only_if_no_launch_was_checked(
+    share: CheckedShare, finished: int, begins: str, exit_code: int
+) -> None:
+    report = reported(share, finished)
+    assert verdict(report).startswith(begins)
+    assert report.exit_code == exit_code
+    checked = f"of their {plural(share.blocks, 'block')} {share.in_full} were checked in full. Later work"
+    assert checked in next(share_notes(report))
 
 
 @pytest.mark.soak
