@@ -133,7 +133,7 @@ class Subject:
             if structure.is_segments and {structure.segments, structure.high} & smaller.keys():
                 sources[role] = self._kept_segments(role, structure, smaller)
         for role, below in self.kernel.roles.integers.items():
-            source = sources[role]
+            source = sources.get(role)  # an output has none
             if below in smaller and role not in self.kernel.roles.structures and isinstance(source, np.ndarray):
                 sources[role] = move_places(source, self.dimensions[below], smaller[below])
         return replace(self, sources=sources)

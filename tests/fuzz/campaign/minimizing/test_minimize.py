@@ -292,6 +292,13 @@ def test_a_label_goes_with_its_class_and_to_the_next_one_if_that_is_cut(kept: Se
     assert smaller["labels"].tolist() == labels
 
 
+def test_integers_of_an_answer_are_no_array_to_cut() -> None:
+    """Every minimization of a wrong argmax ended with a KeyError."""
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    subject = subject_of(our_kernel("argmax/warp"), case_of("argmax", {"x": x}), {"threads": 32}, False, 0)
+    assert np.array_equal(subject.keep("cols", [1, 2]).case.arrays["x"], x[:, [1, 2]])
+
+
 def test_rows_kept_of_a_recipe_are_those_rows() -> None:
     recipe = noise(2000, 3, Edit(1, 1, NEG_INF))
     subject = subject_of(LEADING, case_of("softmax", {"x": recipe}), {"threads": 1}, False, 0)
