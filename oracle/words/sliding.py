@@ -14,6 +14,24 @@ from kfuzz.oracle.numbers.masks import all_of, any_of
 from kfuzz.oracle.systems.value import ABSENT, Pads, Quantity, System
 
 AXES = 3
+POOL_AXES = {
+    "window_d": 1, "window_h": 1, "window_w": 2,
+    "stride_d": "window_d", "stride_h": "window_h", "stride_w": "window_w",
+    "pad_d": 0, "pad_h": 0, "pad_w": 0,
+    "dilation_d": 1, "dilation_h": 1, "dilation_w": 1,
+}  # fmt: skip
+POOLED = (
+    "[batch, channels, "
+    "(depth + 2 * pad_d - dilation_d * (window_d - 1) - 1) // stride_d + 1, "
+    "(height + 2 * pad_h - dilation_h * (window_h - 1) - 1) // stride_h + 1, "
+    "(width + 2 * pad_w - dilation_w * (window_w - 1) - 1) // stride_w + 1]"
+)
+"""The shape of what a pool answers."""
+POOL_WHERE = (
+    "depth + 2 * pad_d > dilation_d * (window_d - 1)", "2 * pad_d <= window_d",
+    "height + 2 * pad_h > dilation_h * (window_h - 1)", "2 * pad_h <= window_h",
+    "width + 2 * pad_w > dilation_w * (window_w - 1)", "2 * pad_w <= window_w",
+)  # fmt: skip
 
 
 def sizes_named(N: System, name: str) -> tuple[int, int, int]:
