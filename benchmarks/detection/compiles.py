@@ -6,8 +6,8 @@ FOLDER holds checkouts as for ptx_coverage.py, and the headers of apache-tvm-ffi
 translated as `kfuzz nvcc -c` does it, with the options of its project; then g++ checks all of it and instantiates its
 templates, and writes no code. A file that includes PyTorch has kfuzz's version of it, as `kfuzz fuzz` has. Each file
 has so many seconds and gigabytes. --before is a folder with an older kfuzz, which compiles the same files. The result
-has one line a file: its outcome, and the first reason. The order is mixed, so that a run of --for SECONDS has a fair
-sample, and the next run with the same --keep goes on.
+has the number of files of each repository with the same outcomes and first reason; --keep keeps them by name. The order
+is mixed, so that a run of --for SECONDS has a fair sample, and the next run with the same --keep goes on.
 """
 
 import argparse
@@ -23,10 +23,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.measurement import Figures, Record
 from kfuzz.common.text.headers import sources
@@ -235,10 +236,26 @@ def measure(arguments: Sequence[str]) -> Figures:
         every = [*pool.map(outcome, [(way, *one) for one in files for way in ways])]
     made = {(way, one["repository"], one["file"]): one for way, one in filter(None, every)}
     old = {key[1:]: one["outcome"] for key, one in made.items() if key[0] == "before"}
+    new = [{**one, "before": old.get(key[1:])} for key, one in sorted(made.items()) if key[0] == "now"]
     return Figures(
         {"first": FIRST, "seconds": SECONDS, "gigabytes": GIGABYTES, "chosen": len(files), "every_alike": EVERY_ALIKE},
-        {"files": [{**one, "before": old.get(key[1:])} for key, one in sorted(made.items()) if key[0] == "now"]},
+        {"files": group_alike(new)},
     )
+
+
+def group_alike(files: Iterable[Record]) -> list[Record]:
+    """The number of files with the same outcomes and the same reason."""
+    columns = ("repository", "outcome", "why", "before")
+    counts = Counter(tuple(one[name] for name in columns) for one in files)
+    return [{**dict(zip(columns, key, strict=True)), "files": number} for key, number in counts.items()]
+
+
+def files_by(key: str, rows: Iterable[Record]) -> Counter[Any]:
+    """The number of files with each value of a column."""
+    counts = Counter[Any]()
+    for one in rows:
+        counts[one[key]] += one["files"]
+    return counts
 
 
 def outcomes_in(file: Path) -> dict[tuple[str, str, str], Record]:
@@ -256,17 +273,16 @@ def keep(file: Path | None, way: str, one: Record) -> Record:
     return one
 
 
-def count(files: Sequence[Record]) -> list[Record]:
+def count(alike_files: Sequence[Record]) -> list[Record]:
     """The outcomes of each repository."""
     rows = []
     for project in PROJECTS:
-        mine = [one for one in files if one["repository"] == project.name]
-        outcomes = Counter(one["outcome"] for one in mine)
-        before = Counter(one["before"] for one in mine)
+        mine = [one for one in alike_files if one["repository"] == project.name]
+        outcomes, before = files_by("outcome", mine), files_by("before", mine)
         rows.append({
-            "name": project.name, "commit": project.commit, "files": len(mine),
+            "name": project.name, "commit": project.commit, "files": outcomes.total(),
             **{name: outcomes[name] for name in OUTCOMES},
-            "older": len(mine) - before[None], "before": before["compiles"],
+            "older": outcomes.total() - before[None], "before": before["compiles"],
         })  # fmt: skip
     return rows
 

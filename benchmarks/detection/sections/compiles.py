@@ -1,9 +1,8 @@
 """CUDA files of public repositories: how many compile for the cpu device."""
 
 import re
-from collections import Counter
 
-from benchmarks.detection.compiles import OUTCOMES, count
+from benchmarks.detection.compiles import OUTCOMES, count, files_by
 from benchmarks.measurement import Measurement
 from benchmarks.page import Lines, table, text
 
@@ -24,13 +23,14 @@ HEADER = re.compile(r"([\w./-]+): No such file or directory")
 
 
 def show(made: Measurement) -> Lines:
-    files = made.table("files")
-    rows = count(files)
+    alike = made.table("files")
+    rows = count(alike)
     total = {"name": "**all**", "commit": "", **{name: sum(one[name] for one in rows) for name in NUMBERS}}
     yield from table(
         "llrrrrrrrr", COLUMNS, ([one[name] for name in ("name", "commit", *NUMBERS)] for one in [*rows, total])
     )
-    sample = f"A random sample of {len(files)} of {made['chosen']} files. " if len(files) < made["chosen"] else ""
+    files, chosen = total["files"], made["chosen"]
+    sample = f"A random sample of {files} of {chosen} files. " if files < chosen else ""
     yield from text(
         f"{sample}A file *compiles* if kfuzz translates all of it and g++ accepts the result, with all templates",
         "that it instantiates. *Refused*: kfuzz names something that the cpu device lacks. The limits of a file",
@@ -40,7 +40,7 @@ def show(made: Measurement) -> Lines:
         "those of flashinfer are those of `csrc`, those of TransformerEngine of `transformer_engine`. The most",
         "frequent reasons:",
     )
-    reasons = Counter(reason_of(one["why"]) for one in files if one["why"])
+    reasons = files_by("why", ({**one, "why": reason_of(one["why"])} for one in alike if one["why"]))
     often = [(why, number) for why, number in reasons.most_common() if number > 1]
     rest = sum(reasons.values()) - sum(number for _, number in often)
     yield from table("lr", ("reason", "files"), [*often, ("others, one file each", rest)])
