@@ -53,6 +53,8 @@ FUNCTIONS = re.compile(r"^def (reference_\w+)\(", re.MULTILINE)
 """The references of a task that has several."""
 GRACE = 30
 """Seconds that a process has to end by itself when its time is over."""
+NOT_MEASURED = "not measured"
+"""The status of a problem that time did not suffice for; the figures have the number of them alone."""
 
 
 @dataclass
@@ -229,7 +231,7 @@ def outcome_of(problem: Problem, kept: Path, options: argparse.Namespace) -> Out
                 found.why = f"its process ended with {child.exitcode}"
             child.kill()
             keep(found, into)
-    outcome = Outcome(problem.name, "not measured")
+    outcome = Outcome(problem.name, NOT_MEASURED)
     if into.is_file():
         outcome = Outcome(**json.loads(into.read_text(encoding="utf-8")))
     print(outcome.status, outcome.name, outcome.why, file=sys.stderr, flush=True)
@@ -248,7 +250,7 @@ def commit_of(checkout: Path) -> str:
 
 
 def measure(arguments: Sequence[str]) -> Figures:
-    """Judge the problems of each checkout; a table by its name, and its commit."""
+    """Judge the problems of each checkout; a table by its name, its commit, and the number of its problems."""
     parser = argparse.ArgumentParser()
     parser.add_argument("checkouts", nargs="+", type=Path)
     parser.add_argument("--only", default="", help="a pattern of the problems' names")
@@ -258,7 +260,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser.add_argument("--keep", type=Path, help="keep each outcome here, and use what is there already")
     parser.add_argument("--only-kept", action="store_true", help="measure nothing: use what is kept")
     options = parser.parse_args(arguments)
-    commits, tables = dict[str, str](), dict[str, list[Record]]()
+    commits, problems, tables = dict[str, str](), dict[str, int](), dict[str, list[Record]]()
     with tempfile.TemporaryDirectory() as folder:
         for checkout in options.checkouts:
             every = [one for one in problems_of(checkout) if re.search(options.only, one.name)]
@@ -266,5 +268,6 @@ def measure(arguments: Sequence[str]) -> Figures:
             kept = (options.keep or Path(folder)) / name
             kept.mkdir(parents=True, exist_ok=True)
             commits[name] = commit_of(checkout)
-            tables[name] = records(judge_all(every, kept, options))
-    return Figures({"commits": commits, "trials": options.trials}, tables)
+            problems[name] = len(every)
+            tables[name] = records(one for one in judge_all(every, kept, options) if one.status != NOT_MEASURED)
+    return Figures({"commits": commits, "problems": problems, "trials": options.trials}, tables)
