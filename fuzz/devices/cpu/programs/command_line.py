@@ -1,6 +1,6 @@
 """Parses the command line of nvcc: which words matter for a program of the cpu device, and which do not.
 
-Knows only words, and opens only files that `--options-file` names.
+Knows only words, and opens only files that `--options-file` or `@` names.
 """
 
 import re
@@ -140,7 +140,9 @@ def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
         word = waiting.pop()
         name, equals, value = word.partition("=")
         joined = next((one for one in JOINED if word.startswith(one) and word != one), "")
-        if not word.startswith("-") or word == "-":
+        if word.startswith("@") and Path(word[1:]).is_file():  # CMake's list of objects
+            waiting += reversed(shlex.split(Path(word[1:]).read_text(encoding="utf-8")))
+        elif not word.startswith("-") or word == "-":
             yield "file", word
         elif name in VALUED or name in VALUED_AND_IDLE:
             if not equals and not waiting:

@@ -139,6 +139,11 @@ def test_a_file_for_the_hosts_compiler_may_define_functions_of_cudas_language(tm
     assert compile_source(parse([str(path)]).sources[0], ()).object.is_file()
 
 
+def test_a_file_may_name_the_objects_as_cmake_does(tmp_path: Path) -> None:
+    (tmp_path / "objects1").write_text("a.o 'b c.o'\n")
+    assert parse([f"@{tmp_path}/objects1", "-lm"]).linked == ("a.o", "b c.o")
+
+
 def test_openmp_links_its_library_and_runs_by_one_thread() -> None:
     assert parse(["-Xcompiler=-fopenmp", "a.cu"]).linked == ("-lgomp",)
 
