@@ -22,6 +22,7 @@ from kfuzz.campaign.trials.defect import Defect, Scene
 from kfuzz.campaign.trials.judging import device_defect
 from kfuzz.common.exit_codes import READER_GONE
 from kfuzz.common.printable import printable, shown_path
+from kfuzz.common.text.cuda_text import blank_non_code
 from kfuzz.common.text.silences import check_silences
 from kfuzz.common.time_limits import limited, time_limits
 from kfuzz.devices import Finding, cache
@@ -30,6 +31,7 @@ from kfuzz.devices.cpu.programs.ahead import count_processors, writes_no_files
 from kfuzz.devices.cpu.programs.build import compile_source, is_program, link, load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.command_line import parse
+from kfuzz.devices.cpu.programs.made_up import NUMBERS, guess_arguments, reads_arguments
 from kfuzz.devices.cpu.programs.sampling import NOTHING_CHECKED, NOTHING_SAMPLED, USUAL_SAMPLING
 from kfuzz.devices.cpu.programs.server import Server, build_own_parts
 from kfuzz.devices.host_compiler import compiling_for
@@ -122,6 +124,9 @@ def check(
     The first run gets the time that it needs. Others go on beside it on free processors, or begin if enough time is
     left; the report says how many ended, and where a run was that did not.
 
+    A program that wants arguments or numbers to read, and gets none, gets small numbers that kfuzz makes up; the
+    report says which, and all findings are warnings. `< FILE` gives it your file.
+
     Exit code: 0 nothing is broken in what ran, 1 something is (or there is a warning, with --fail-on warning), 2 no
     kernel was checked, or the program could not be run on or ends with an error of its own, 130 interrupted.
     """
@@ -184,30 +189,44 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
     is_interrupted = False
     side_by_side = min(count_processors(), asked.runs) if writes_no_files(asked.library.path) else 1
     with screen.status("running") as status, closing(Server()) as server:
+
+        def check_list(words: tuple[str, ...], number: int, is_made_up: bool = False) -> CheckedProgram:
+            what = command_text(words)
+            what += f", input {number} of {len(asked.lists)}" if len(asked.lists) > 1 else ""
+            teller = RunProgress(screen, status, what, asked.library.files[0].path)
+            sampling = None if asked.whole else USUAL_SAMPLING
+            program = CheckedProgram(
+                *(asked.library, words, asked.timeout, server, teller, asked.warp_synchronous, sampling),
+                deadline=share_of_time(asked.deadline, len(asked.lists) - number + 1),
+                side_by_side=side_by_side,
+                report_finding=teller.report_finding,
+                has_made_up_arguments=is_made_up,
+            )
+            programs.append(program)
+            findings: Sequence[Finding] = ()
+            try:
+                findings = program.examine(asked.runs, asked.seed).findings
+            except KeyboardInterrupt:
+                findings = program.certain
+                raise
+            finally:
+                add_discoveries(found, list(defects_of(asked, program, findings)), number)
+            return program
+
         try:
             for number, words in enumerate(asked.lists, 1):
-                what = (
-                    f"{command_text(words)}, input {number} of {len(asked.lists)}"
-                    if len(asked.lists) > 1
-                    else command_text(words)
-                )
-                teller = RunProgress(screen, status, what, asked.library.files[0].path)
-                sampling = None if asked.whole else USUAL_SAMPLING
-                program = CheckedProgram(
-                    *(asked.library, words, asked.timeout, server, teller, asked.warp_synchronous, sampling),
-                    deadline=share_of_time(asked.deadline, len(asked.lists) - number + 1),
-                    side_by_side=side_by_side,
-                    report_finding=teller.report_finding,
-                )
-                programs.append(program)
-                findings: Sequence[Finding] = ()
-                try:
-                    findings = program.examine(asked.runs, asked.seed).findings
-                except KeyboardInterrupt:
-                    findings = program.certain
-                    raise
-                finally:
-                    add_discoveries(found, list(defects_of(asked, program, findings)), number)
+                first = check_list(words, number)
+                is_idle = first.printed and not first.launches and not first.stopped
+                if len(words) > 1 or not is_idle or not reads_arguments(texts := texts_of(asked.library)):
+                    continue
+                found.clear()  # what it does without its arguments says nothing
+                for guess in guess_arguments(first.printed[0].output + first.printed[0].errors, texts):
+                    if check_list((*words, *guess), number, is_made_up=True).launches:
+                        programs = programs[-1:]
+                        break
+                    found.clear()
+                else:
+                    programs = [first]
         except KeyboardInterrupt:
             is_interrupted = True
     return ProgramReport(
@@ -229,8 +248,23 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
         discoveries=tuple(found.values()),
         troubles=tuple(trouble for one in programs for trouble in troubles_of(one)),
         cut=tuple(f"{command_text(one.words)}: {one.stopped}" for one in programs if one.stopped),
+        made_up=tuple(dict.fromkeys(words for one in programs for words in made_up_input(one))),
         is_interrupted=is_interrupted,
     )
+
+
+def texts_of(library: Library) -> list[str]:
+    """The code of each file of a program."""
+    return [blank_non_code(one.text) for one in library.files.values()]
+
+
+def made_up_input(program: CheckedProgram) -> Iterator[str]:
+    """What a program got that kfuzz made up."""
+    if program.has_made_up_arguments:
+        yield f"it launched nothing without arguments, and ran as `{command_text(program.words)}`: write yours after --"
+    if program.has_made_up_input:
+        numbers = ", ".join(map(str, NUMBERS))
+        yield f"it read the numbers {numbers}, then 1, from its standard input: write `< FILE` to give it yours"
 
 
 def share_of_time(deadline: float, lists: int) -> float:

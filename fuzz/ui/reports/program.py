@@ -49,6 +49,8 @@ class ProgramReport:
     discoveries: tuple[Discovery, ...]
     troubles: tuple[str, ...]
     """Why runs show little: they could not go on, or ended with an error of the program's own."""
+    made_up: tuple[str, ...] = ()
+    """What it got that kfuzz made up, and how to give it something else."""
     cut: tuple[str, ...] = ()
     """Where runs were that did not end in time."""
     is_interrupted: bool = False
@@ -126,6 +128,8 @@ def share_notes(report: ProgramReport) -> Iterator[str]:
     checked = f"Of {launches} up to there {share.begun:,} ran; of their {ran} {share.in_full:,} were checked in full"
     for one in report.cut:
         yield f"{one}. {checked}. Later work was not reached: use a longer --max-time, or give the program less to do"
+    for one in report.made_up:
+        yield f"{report.name}: {one}; kfuzz made that up, so that no finding is more than a warning"
     yield from sampling_notes(report.sampled)
 
 

@@ -33,6 +33,7 @@ from kfuzz.devices.cpu.experiments import (
 from kfuzz.devices.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.cpu.programs.ahead import RunsAhead
+from kfuzz.devices.cpu.programs.made_up import has_own_input
 from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
 from kfuzz.devices.cpu.programs.sampling import (
     NOTHING_CHECKED,
@@ -72,6 +73,9 @@ class CheckedProgram:
     """When everything ends, as time.monotonic() counts."""
     side_by_side: int = 1
     """How many runs may go on at the same time."""
+    has_made_up_arguments: bool = False
+    has_made_up_input: bool = False
+    """Whether kfuzz made up its arguments, or what it has read: then no finding is more than a warning."""
     printed: list[Printed] = field(default_factory=list)
     asks_multiprocessors: bool = False
     thread_steps: int = 0
@@ -124,7 +128,14 @@ class CheckedProgram:
                 self.stopped = self._say_where(self._shown, "the first run was interrupted")
             raise
         unset = tuple(uninitialised_local(self.library, one) for one in self.library.uninitialised)
-        return replace(outcome, findings=(*outcome.findings, *unset), notes=())
+        findings = (*outcome.findings, *unset)
+        if self._is_made_up:
+            findings = tuple(replace(one, severity="warning") for one in findings)
+        return replace(outcome, findings=findings, notes=())
+
+    @property
+    def _is_made_up(self) -> bool:
+        return self.has_made_up_arguments or self.has_made_up_input
 
     @property
     def launches(self) -> int:
@@ -196,12 +207,14 @@ class CheckedProgram:
     def _see_certain(self, end: ProgramEnd, manner: Manner) -> tuple[Sight, ...]:
         """The sights of a run; the errors that no experiment can take back are reported at once, each of them once."""
         raw, findings = rebuild_run(end), read_structs(end.findings, RawFinding)
+        self.has_made_up_input |= end.reads_input and not has_own_input()
         with self._one_at_a_time:
             sights = tuple(describe_sights(findings, self._job, self.library, self._lines, raw))
             known = {place_of(one) for one in self.certain}
             for sight in sights:
                 one = sight.finding
-                if one.severity == "error" and is_certain(sight) and sight.precise and place_of(one) not in known:
+                is_error = one.severity == "error" and not self._is_made_up
+                if is_error and is_certain(sight) and sight.precise and place_of(one) not in known:
                     known.add(place_of(one))
                     self.certain.append(one)
                     self.report_finding(name_gpu(one, manner.seen_by_host(end.asks_multiprocessors)))

@@ -30,6 +30,8 @@ class RequestFiles:
     errors: str
     live: str
     """The structs of the run while it lasts, which both processes map."""
+    input: int
+    """The descriptor of the standard input, which all processes share."""
 
 
 @dataclass(frozen=True)
@@ -66,5 +68,7 @@ class ProgramEnd:
     share: CheckedShare = NOTHING_CHECKED
     place: LastLaunch | None = None
     """Where it was when it ended; None before its first launch."""
+    reads_input: bool = False
+    """Whether the program has read its standard input."""
     is_cut: bool = False
     """Whether it was ended from outside, since the time for all runs was over."""

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from math import inf
@@ -21,6 +22,7 @@ from kfuzz.devices import Refusal, UnexpectedError, cache, processes
 from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.cpu.abi import Status
 from kfuzz.devices.cpu.programs.child import count_findings, read_live_run
+from kfuzz.devices.cpu.programs.made_up import standard_input
 from kfuzz.devices.cpu.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
 from kfuzz.devices.host_compiler import find_compiler
 
@@ -65,6 +67,8 @@ class Server:
     def __init__(self, reserve_one_in: int = RESERVE_ONE_IN, gives_way: bool = False) -> None:
         """`gives_way`: other runs come first; a run without memory is none, and raises OutOfMemoryError."""
         self._process: subprocess.Popen[bytes] | None = None
+        self._input = os.open(standard_input(), os.O_RDONLY)
+        weakref.finalize(self, os.close, self._input)
         self._reserve_one_in, self._gives_way = reserve_one_in, gives_way
 
     def run(
@@ -84,11 +88,14 @@ class Server:
             ask, answer, output, errors = (folder / name for name in ("ask", "answer", "output", "errors"))
             live = folder / "live"
             ask.write_bytes(pickle.dumps(request))
-            files = RequestFiles(list(words), *map(str, (ask, answer, output, errors, live)))
+            os.lseek(self._input, 0, os.SEEK_SET)
+            places = (str(ask), str(answer), str(output), str(errors), str(live))
+            files = RequestFiles(list(words), *places, self._input)
             deadline = min(deadline, time.monotonic() + request.seconds * SLACK + GRACE)
             why = ""
             try:
-                status = self._status(files, deadline, _LiveWatcher(live, watch))
+                look = _LiveWatcher(live, lambda shown: watch(replace(shown, reads_input=self._reads_input())))
+                status = self._status(files, deadline, look)
             except OutOfMemoryError:
                 if self._gives_way:
                     raise
@@ -102,6 +109,7 @@ class Server:
                 why = why if status is None else describe_status(status)
                 end = read_live_run(live) or NOT_BEGUN
                 end = replace(end, status=Status.refused, refusal=Refusal(why)) if why else replace(end, is_cut=True)
+            end = replace(end, reads_input=self._reads_input())
             exit_code = end.exit_code if end.status == Status.finished else None
             return end, Printed(texts[0], texts[1], exit_code)
 
@@ -132,11 +140,19 @@ class Server:
             environment = {**LARGE_PAGES, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
             command = [sys.executable, "-m", "kfuzz.devices.cpu.programs.child"]
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
+                pass_fds=[self._input],
             )
             if self._gives_way:
                 os.setpriority(os.PRIO_PROCESS, self._process.pid, NICE)
         return self._process
+
+    def _reads_input(self) -> bool:
+        return os.lseek(self._input, 0, os.SEEK_CUR) > 0
 
     def _expect_memory(self) -> None:
         """Raise OutOfMemoryError before the system ends whichever process it likes."""

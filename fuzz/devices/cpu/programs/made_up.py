@@ -1,0 +1,105 @@
+"""The input that kfuzz makes up for a program that waits for some: numbers to read, and arguments of the right kind.
+
+Knows how a usage and a source name their arguments; it runs nothing.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kfuzz.devices import cache
+
+NUMBERS = (64, 32, 16, 8, 4, 2)
+"""The first lines of the standard input, and 1 from then on: sizes come first, and what follows may be an index into
+arrays of these sizes, counted from 0 or from 1, or the choice from a menu."""
+LINES = 1 << 17
+USAGE = re.compile(r"\busage\b[\s:]*(?P<words>[^\n]*)", re.IGNORECASE)
+PLACE = re.compile(r"<(?P<angle>[^<>\n]+)>|\[(?P<square>[^\[\]\n]+)\]|(?P<word>[^\s<>\[\]]+)")
+FILES = re.compile(r"file|path|image|img|input|output|\bdir|folder|\.\w|/", re.IGNORECASE)
+READ = re.compile(
+    r"(?:\b(?P<name>\w+)\s*=\s*)?(?:\(\s*[\w\s]+\)\s*)?(?:static_cast\s*<[^<>]*>\s*\(\s*)?"
+    r"(?:std\s*::\s*)?\b(?P<by>ato\w+|strto\w+|sto\w+)\s*\(\s*argv\s*\[\s*(?P<at>\d+)\s*\]"
+)
+ANY = re.compile(r"\bargv\s*\[\s*(\d+)\s*\](?P<digit>\s*\[\s*0\s*\]\s*-)?")
+MOST = 9
+KINDS = (
+    (r"device|gpu|\bdev\b", "0"),
+    (r"seed|rank", "1"),
+    (r"iter|rep|step|epoch|trial|runs|times|warm|loop|gen", "2"),
+    (r"block|thread|tpb|tile|warp", "32"),
+    (r"float|prob|rate|alpha|beta|ratio|scale|eps|factor|toler", "0.5"),
+    (r"mode|type|kind|version|kernel|algo|method|choice|option|test|case|verb|debug|flag|which", "1"),
+    (r"width|height|row|col|dim|side|matri|order|grid|^[mkwh]$", "128"),
+)
+"""Words in the name of an argument, and the number for it."""
+SIZE = "1024"
+"""The number for other arguments: a multiple of all usual sizes of blocks."""
+
+
+def standard_input() -> Path:
+    """The file for the standard input of a program: that of kfuzz itself if it is a file, else one of numbers."""
+    if has_own_input():
+        return Path(f"/proc/{os.getpid()}/fd/0")
+    name = "cpu/numbers"
+    if cache.fetch(name) is None:
+        numbers = (*NUMBERS, *(1,) * (LINES - len(NUMBERS)))
+        cache.keep(name, "".join(f"{one}\n" for one in numbers).encode())
+    return cache.folder() / name
+
+
+def has_own_input() -> bool:
+    """Whether kfuzz itself has a file as its standard input, as in `kfuzz check prog.cu < numbers.txt`."""
+    try:
+        return stat.S_ISREG(os.fstat(0).st_mode)
+    except OSError:
+        return False
+
+
+def reads_arguments(texts: Sequence[str]) -> bool:
+    """Whether a program reads an argument of its own."""
+    return any(int(one[1]) for text in texts for one in ANY.finditer(text))
+
+
+def guess_arguments(printed: str, texts: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Arguments for a program that prints its usage, or that reads some: first as it says, then as its source does."""
+    guesses = [_from_usage(one["words"]) for one in USAGE.finditer(printed)][:2]
+    guesses.append(_from_source("\n".join(texts)))
+    yield from dict.fromkeys(one for one in guesses if one)
+
+
+def _from_usage(words: str) -> tuple[str, ...]:
+    """The arguments that a usage names after the program's own name; none if one of them is a file."""
+    given: list[str] = []
+    for one in list(PLACE.finditer(words))[1:]:
+        name = one["angle"] or one["square"] or one["word"]
+        if one["word"] and not re.search(r"\w", name):
+            continue
+        if one["word"] and name.startswith("-"):
+            given.append(name)
+        elif one["word"] and name.startswith(("(", ",", ":")):
+            break
+        elif name.lstrip().startswith("-") or name.lower() in ("options", "option", "args", "flags"):
+            continue
+        elif FILES.search(name):
+            return ()
+        else:
+            given.append(number_for(name))
+    return tuple(given[:MOST])
+
+
+def _from_source(text: str) -> tuple[str, ...]:
+    """The arguments that code reads as numbers; none if it reads others."""
+    kinds = {int(one[1]): "1" if one["digit"] else "" for one in ANY.finditer(text) if int(one[1])}
+    for one in READ.finditer(text):
+        is_float = one["by"] in ("atof", "strtof", "strtod", "stof", "stod")
+        kinds[int(one["at"])] = number_for(f"{'float ' * is_float}{one['name'] or ''}")
+    count = max(kinds, default=0)
+    given = tuple(kinds.get(at, "") for at in range(1, count + 1))
+    return given if count <= MOST and all(given) else ()
+
+
+def number_for(name: str) -> str:
+    """A small number for an argument of this name."""
+    return next((number for words, number in KINDS if re.search(words, name, re.IGNORECASE)), SIZE)
