@@ -1,5 +1,6 @@
 // The device that host functions see: an H200, with the limits that launches have to meet. Two numbers are smaller. The L2
 // cache has 4 MB of 60, since programs write as much between any two measurements; memory is what there is here.
+#include <cstdio>
 #include <cstring>
 #include <initializer_list>
 
@@ -179,6 +180,27 @@ CUDA_ON_CPU_API cudaError_t cudaDeviceReset() { Alone alone; return cudaDeviceSy
 CUDA_ON_CPU_API cudaError_t cudaThreadExit() { Alone alone; return cudaDeviceSynchronize(); }
 CUDA_ON_CPU_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { Alone alone; return cudaSuccess; }
 CUDA_ON_CPU_API cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { Alone alone; return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig *config) {
+  Alone alone;
+  *config = cudaSharedMemBankSizeFourByte;
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *config) {
+  Alone alone;
+  *config = cudaFuncCachePreferNone;
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
+  Alone alone;
+  *flags = 0;
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *) { return cudaGetDevice(device); }
+CUDA_ON_CPU_API cudaError_t cudaDeviceGetPCIBusId(char *id, int bytes, int device) {
+  Alone alone;
+  snprintf(id, static_cast<size_t>(bytes), "0000:00:00.0");
+  return first_device(device);
+}
 CUDA_ON_CPU_API cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { Alone alone; return cudaSuccess; }
 CUDA_ON_CPU_API cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit) {
   Alone alone;

@@ -81,6 +81,14 @@ int main() {
   if (cudaDeviceGetP2PAttribute(&can, cudaDevP2PAttrAccessSupported, 0, 1) == cudaSuccess || can) return 6;
   cudaGetLastError();
   Sink<const char *>{} << "a" << "b";
+  cudaSharedMemConfig banks;
+  cudaFuncCache prefers;
+  unsigned int flags;
+  char bus[16];
+  cudaDeviceProp wanted = {};
+  if (cudaDeviceGetSharedMemConfig(&banks) || cudaDeviceGetCacheConfig(&prefers)) return 8;
+  if (cudaGetDeviceFlags(&flags) || cudaDeviceGetPCIBusId(bus, sizeof bus, 0) || bus[4] != ':') return 9;
+  if (cudaChooseDevice(&can, &wanted) || can) return 10;
   const float *fixed;
   cudaEvent_t event;
   checkCudaErrors(cudaMalloc(&fixed, 4));
