@@ -60,7 +60,6 @@ PAGE = Page(
         ),
         Section("public", "Public programs, run as they are", "public", ()),
         Section("drawn", "Public programs, drawn by lot", "drawn", ("A",)),
-        Section("compiles", "Files of public repositories that compile", "compiles", ("checkouts",)),
         Section("ptx_coverage", "Inline PTX of public repositories", "ptx_coverage", ("checkouts",)),
     ),
 )
