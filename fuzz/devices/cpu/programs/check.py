@@ -131,6 +131,8 @@ class CheckedProgram:
         findings = (*outcome.findings, *unset)
         if self._is_made_up:
             findings = tuple(replace(one, severity="warning") for one in findings)
+        elif not self.launches:  # it ends past kfuzz as well, for want of a file, say
+            findings = tuple(replace(one, severity="warning") if one.kind == "trap" else one for one in findings)
         return replace(outcome, findings=findings, notes=())
 
     @property
@@ -213,7 +215,8 @@ class CheckedProgram:
             known = {place_of(one) for one in self.certain}
             for sight in sights:
                 one = sight.finding
-                is_error = one.severity == "error" and not self._is_made_up
+                is_of_host = one.kind == "trap" and not max(self.launches, end.share.launches)
+                is_error = one.severity == "error" and not self._is_made_up and not is_of_host
                 if is_error and is_certain(sight) and sight.precise and place_of(one) not in known:
                     known.add(place_of(one))
                     self.certain.append(one)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from forked import run_forked
 
 from kfuzz.devices.cpu.programs.made_up import guess_arguments
 
@@ -63,3 +64,17 @@ def test_a_program_that_gets_no_input_gets_small_numbers(
         done = subprocess.run(command, cwd=tmp_path, stdin=own, capture_output=True, text=True, check=False)
     assert reported in done.stdout
     assert done.returncode == code
+
+
+WITHOUT_A_FILE = '#include <cstdio>\n__global__ void k() {}\nint main() {\n  fgetc(fopen("image.png", "rb"));\n'
+WITHOUT_A_FILE += "  k<<<1, 1>>>();\n  return cudaDeviceSynchronize();\n}\n"
+
+
+@pytest.mark.slow(4)
+def test_a_program_that_ends_for_want_of_a_file_before_its_first_launch_is_not_broken(tmp_path: Path) -> None:
+    (tmp_path / "prog.cu").write_text(WITHOUT_A_FILE)
+    done = run_forked("kfuzz", "check", "prog.cu", "--runs", "1", "--seed", "1", cwd=tmp_path)
+    assert "WARNING  prog: trap, `fgetc(fopen(" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("prog: nothing was tested, 1 warning")
+    assert "found trap" not in done.stdout
+    assert done.returncode == 2
