@@ -4,7 +4,6 @@
 
 It runs TRIALS trials in all (default: 20,000), or as many as SECONDS allow; a library that is not installed is left
 out.
-The file is long because it holds the source of every library's callables.
 Long, since it has a right callable of each library.
 """
 

@@ -1,4 +1,4 @@
-"""Public programs that were drawn by lot before anyone had read them, and what `kfuzz check` says of each.
+"""Public programs that were drawn by lot before we had opened them, and what `kfuzz check` says of each.
 
     python -m benchmarks.detection.drawn NAMES MIRRORS DRAW              the candidates of a draw, in their order
     python -m benchmarks.detection measure drawn FOLDER...              the figures of draws that were run

@@ -3,7 +3,7 @@
 A rival is a set of inputs and a rule that accepts or rejects an answer. Each gets more than it has: sizes that the
 kernel claims if its own are not claimed, values within a claimed range, whole answers from memory that was filled
 with 1e38 before, and credit for every launch that crashes or never ends. Sizes are cut down to what a processor can
-simulate; the rules are not touched. The file is long because it keeps all compared rules together.
+simulate; the rules are not touched.
 Long, since it has a rule for each rival.
 """
 

@@ -3,8 +3,7 @@
     python -m benchmarks.tightness measure unnamed_algorithms [--only OP]
 
 Each operation is rounded to float32, and each function once. tests/oracle/test_rearranged.py has 43 others, at smaller
-sizes. No answer may be broken of an algorithm that adds nothing but terms of its answer. The file
-is long because it holds all algorithms.
+sizes. No answer may be broken of an algorithm that adds nothing but terms of its answer.
 Long, since it has the algorithms of every op, a function each.
 """
 

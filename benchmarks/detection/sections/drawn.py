@@ -7,7 +7,7 @@ from benchmarks.page import Blocks, heading, long_table, table, text
 
 VERDICTS = ("kept", "kept in part", "finding")
 WORDS = """
-Programs of public repositories that nobody here had read, drawn by a method that was fixed before
+Programs of public repositories that we had not opened, drawn by a method that was fixed before
 ([drawn.py](drawn.py)): files with a `main` and a launch, at most two of a repository, which nvcc of CUDA 13 builds
 alone. Each goes through `kfuzz check` with its defaults, on two cores. *Kept*: all runs ended and show no error. *Kept
 in part*: no error in what ran within the 60 s of `--max-time`. What the first draw showed was repaired before the
@@ -24,7 +24,7 @@ def show(made: Measurement) -> Blocks:
     yield from text("Seconds of wall time with the compiler.")
     yield from heading("Accusations of drawn programs")
     accused = [one for one in every if one["findings"]]
-    columns = ("program", "findings", "why they are true")
+    columns = ("program", "findings", "what is wrong in the program")
     rows = [(f"{one['repository']}: {one['path']}", ", ".join(one["findings"]), one["why"]) for one in accused]
     yield from table("lll", columns, rows)
     yield from heading("Every drawn program")
