@@ -54,13 +54,18 @@ __device__ __forceinline__ Packed<E> larger_of(const Packed<E> &a, const Packed<
 
 template <class E>
 __device__ __forceinline__ float largest_in(const Packed<E> &packed) {
-    const Vector<E> v = floats_in(packed);
-    float largest = -INFINITY;  // NaN where every element is NaN is no number to subtract, either
-#pragma unroll
-    for (int k = 0; k < Vector<E>::width; ++k) {
-        largest = fmaxf(largest, v.of[k]);
-    }
-    return largest;
+    const uint4 words = packed.words;
+    const unsigned int word = larger_of<E>(larger_of<E>(words.x, words.y), larger_of<E>(words.z, words.w));
+    const Vector<E> v = floats_in(Packed<E>{make_uint4(word, word, word, word)});
+    return fmaxf(-INFINITY, fmaxf(v.of[0], v.of[1]));  // NaN where every element is NaN is no number to subtract, either
+}
+
+// Vector `first + further` of a row. Where `further` is a constant, its address costs no arithmetic.
+template <Loads LOADS = KEPT, class E>
+__device__ __forceinline__ Packed<E> packed_in(const Row<E> &row, int first, int further = 0) {
+    constexpr int width = Vector<E>::width;
+    const uint4 *from = reinterpret_cast<const uint4 *>(row.x + row.head + width * first + width * further);
+    return {LOADS == STREAMED ? __ldcs(from) : LOADS == KEPT ? *kept(from) : *from};
 }
 
 // What is known of them is forgotten: the compiler would rather keep the floats of an earlier use, in more registers.

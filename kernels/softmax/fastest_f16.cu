@@ -20,7 +20,7 @@
 // ]
 //
 // [let]
-// is_large   = "rows * cols > 8388608"  # x and y together do not fit into the second-level cache
+// is_large   = "rows * cols > (4194304 if cols <= 128 else 8388608)"  # x and y together do not fit into the second-level cache
 // by_cluster = "32768 < cols <= 524288 and rows < 134217728"
 // is_long    = "cols > 32768 and not by_cluster"
 // near       = "16 if cols <= 256 else 64 if cols <= 1024 else 128"
