@@ -2,7 +2,7 @@
 // shared memory: read from the second-level cache for each row, two arrays are twice as many bytes as the row itself.
 #pragma once
 
-#include "packed.cuh"
+#include "held_row.cuh"
 
 // Requests 16 bytes for shared memory, without registers; the second-level cache is asked to keep them.
 __device__ __forceinline__ void copy_kept(uint4 *to, const void *from, unsigned long long policy) {

@@ -4,7 +4,7 @@
 // each part its number times the square of the distance of its mean. No digits are lost however large the mean is.
 #pragma once
 
-#include "../packed.cuh"
+#include "../held_row.cuh"
 
 // Of the elements that a warp holds: how many, their sum, and their squares about their mean. All lanes end with it.
 template <class Held>

@@ -25,7 +25,7 @@
 // block = "threads"
 // ///
 
-#include "../packed.cuh"
+#include "../held_row.cuh"
 #include "../softmax/parts_joined.cuh"
 
 template <class E, int THREADS, int VECTORS, int CLUSTER = 1>

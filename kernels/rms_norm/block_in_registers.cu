@@ -25,7 +25,7 @@
 // block = "threads"
 // ///
 
-#include "../packed.cuh"
+#include "../held_row.cuh"
 
 template <class E, int THREADS, int VECTORS>
 __global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS))

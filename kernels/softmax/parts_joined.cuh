@@ -1,7 +1,7 @@
 // Parts of a softmax: a maximum, and the sum of exponentials below it. Joined they are those of all elements together.
 #pragma once
 
-#include "../packed.cuh"
+#include "../held_row.cuh"
 
 // The parts of all lanes together; every lane ends with both.
 template <int LANES>

@@ -21,7 +21,7 @@
 // block = "threads"
 // ///
 
-#include "../packed.cuh"
+#include "../held_row.cuh"
 
 template <class E, int THREADS, int VECTORS, int CLUSTER = 1>
 __global__ void __launch_bounds__(THREADS, resident_packed_blocks(THREADS, VECTORS > 4 ? 2 * VECTORS : 8))
