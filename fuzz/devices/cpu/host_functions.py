@@ -14,6 +14,9 @@ FOR_BOTH = re.compile(r"\b__(?:global|device|host)__\b|\bconstexpr\b|\bconsteval
 FIRST = re.compile(r"(?!(?:template|extern|struct|class|union|enum|namespace|using|typedef|friend)\b)[A-Za-z_]\w*")
 DEVICE = re.compile(r"\b__(?:global|device)__\b")
 CAPITALS = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
+CLASS = re.compile(r"(?:struct|class)\b")
+ASM_WORDS = frozenset({"asm", "__asm__", "__asm"})
+ASM = re.compile(rf"\b(?:{'|'.join(ASM_WORDS)})\b")
 NO_TYPE = r"(?!(?:return|else|case|throw|delete|new|do|in|and|or|not)\b)"
 
 
@@ -46,6 +49,14 @@ def disable_checks(code: str, words: frozenset[str], shares: bool) -> Iterator[T
     for one in find_functions(code):
         if is_host_only(one, code, words):
             yield one.start, one.start, '__attribute__((no_sanitize("undefined"))) ' if shares else f"{UNCHECKED} "
+
+
+def find_host_assembly(code: str, words: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """The functions of the host, and classes of which nothing is for the device, whose asm is not PTX: g++ takes it."""
+    for one in find_functions(code) if ASM.search(code) else ():
+        is_of_host = is_host_only(one, code, words) or CLASS.match(code, one.start)
+        if is_of_host and ASM_WORDS & one.words and not words & one.words:
+            yield one.start, one.end
 
 
 def find_host_calls(codes: Sequence[str], words: frozenset[str]) -> Iterator[tuple[int, int, str]]:

@@ -15,7 +15,7 @@ from kfuzz.common.text.headers import SourceFile, rename_includes
 from kfuzz.devices import UnsupportedError
 from kfuzz.devices.cpu import refused_by_nvcc
 from kfuzz.devices.cpu.dynamic_shared import DYNAMIC_SHARED, declare_dynamic_arrays
-from kfuzz.devices.cpu.host_functions import NO_TYPE, disable_checks, find_device_words
+from kfuzz.devices.cpu.host_functions import ASM, NO_TYPE, disable_checks, find_device_words, find_host_assembly
 from kfuzz.devices.cpu.host_variables import OTHER_THREADS, leave_out_known_names, write_as_static
 from kfuzz.devices.cpu.launches import TextEdit, translate_launches
 from kfuzz.devices.cpu.libraries import LIBRARY_CALL, is_declared_by_us, name_with_library
@@ -163,6 +163,9 @@ def _translate_own(
         )
         codes = _split_again(blank_out("\n".join(codes), ((one.start, one.end) for one in idle)), whole)
     there = (*there, *((LIBCUXX,) if any(map(_OWN_CUDA.search, codes)) else ()))
+    device_words = find_device_words(codes)
+    hosts = [[*find_host_assembly(code, device_words)] if with_host else [] for code in codes]
+    codes = [_without_assembly(code, some) for code, some in zip(codes, hosts, strict=True)]
     macros = find_text_macros("\n".join(texts))
     asm = [list(translate_statements(text, code, macros)) for text, code in zip(texts, codes, strict=True)]
     ptx = [[(one.start, one.end, one.text) for one in parts if isinstance(one, Translated)] for parts in asm]
@@ -178,7 +181,7 @@ def _translate_own(
             ptx[place] += [(part.start, part.end, refuse_when_run(part, texts[place], one.path)) for part in late]
             refused = [part for part in refused if part not in late]
         check_supported(code, one.path, with_host, defined, refused, there)
-    every, words = "\n".join(codes), find_device_words(codes)
+    every = "\n".join(codes)
     constants = _names(_CONSTANT, every)
     refused_by_nvcc.check_texts(codes, [one.path for one in files], constants)
     edits = [[*parts, *more, *_find_edits(code)] for code, parts, more in zip(codes, ptx, static, strict=True)]
@@ -191,9 +194,14 @@ def _translate_own(
             some.extend(translate_launches(code, text, file.path, every))
             some.extend(_edit_addresses(code, _kernels(every)))
             some.extend(_begin_bodies(code))
-            some.extend(disable_checks(code, words, shares))
+            some.extend(disable_checks(code, device_words, shares))
     done = tuple(map(_apply_edits, texts, edits))
     return Translation(done, _names(DYNAMIC_SHARED, every), constants, _kernels(blank_non_code("\n".join(whole))))
+
+
+def _without_assembly(code: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The code without the words for assembly in these parts, whose text stays as it is."""
+    return blank_out(code, (one.span() for start, end in spans for one in ASM.finditer(code, start, end)))
 
 
 def _is_in_macro(text: str, at: int) -> bool:

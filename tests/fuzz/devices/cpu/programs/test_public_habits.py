@@ -1,12 +1,13 @@
 """Habits of public programs: what they take from CUDA's headers, and how they write calls and launches."""
 
+import platform
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from forked import run_forked
-from program_runs import built, check_program
+from program_runs import built, check_program, check_text
 
 from kfuzz.common.text.headers import SourceFile
 from kfuzz.devices import ClaimError, UnsupportedError
@@ -145,6 +146,35 @@ def test_a_file_for_the_hosts_compiler_may_define_functions_of_cudas_language(tm
         "float least(float a, unsigned n) { return fminf(a, std::fmaxf(rsqrtf(a), fmaxf(umin(n, 2), 0))); }\n"
     )
     assert compile_source(parse([str(path)]).sources[0], ()).object.is_file()
+
+
+HOST_ASSEMBLY = """
+static int has_sse() {
+#ifdef _MSC_VER
+  __asm {
+    cpuid
+  }
+#endif
+  int a = 0, b, c, d;
+  asm volatile("xchg{l} %%ebx, %1\\n\\tcpuid\\n\\txchg{l} %%ebx, %1" : "=a"(a), "=r"(b), "=c"(c), "=d"(d) : "0"(1));
+  return d >> 25 & 1;
+}
+struct Timer { unsigned now() { unsigned low, high; __asm__("rdtsc" : "=a"(low), "=d"(high)); return low; } };
+__global__ void lanes(int *a) { asm("mov.u32 %0, %laneid;" : "=r"(a[threadIdx.x])); }
+int main() {
+  int *a;
+  cudaMalloc(&a, 128);
+  lanes<<<1, 32>>>(a);
+  return !has_sse() || !Timer().now() || cudaDeviceSynchronize();
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="its assembly")
+def test_assembly_of_the_host_is_the_hosts_and_that_of_kernels_ptx(tmp_path: Path) -> None:
+    one, findings = check_text(tmp_path, HOST_ASSEMBLY, runs=1)
+    assert ([printed.exit_code for printed in one.printed], findings, one.launches) == ([0], [], 1)
 
 
 def test_a_file_may_name_the_objects_as_cmake_does(tmp_path: Path) -> None:
