@@ -215,6 +215,7 @@ def serve() -> None:
 
 def answer_request(request: RequestFiles) -> None:
     """Run a request in this process, write its answer, and end the process."""
+    os.chdir(request.folder)
     os.dup2(request.input, 0)
     for number, place in ((1, request.output), (2, request.errors)):
         os.dup2(os.open(place, os.O_RDWR | os.O_CREAT, 0o600), number)

@@ -28,6 +28,8 @@ class RequestFiles:
     answer: str
     output: str
     errors: str
+    folder: str
+    """The working directory, which may not be that of the process that answers."""
     live: str
     """The structs of the run while it lasts, which both processes map."""
     input: int

@@ -89,7 +89,7 @@ class Server:
             live = folder / "live"
             ask.write_bytes(pickle.dumps(request))
             os.lseek(self._input, 0, os.SEEK_SET)
-            places = (str(ask), str(answer), str(output), str(errors), str(live))
+            places = (str(ask), str(answer), str(output), str(errors), os.getcwd(), str(live))
             files = RequestFiles(list(words), *places, self._input)
             deadline = min(deadline, time.monotonic() + request.seconds * SLACK + GRACE)
             why = ""
