@@ -9,9 +9,10 @@ import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache as cache_calls
 from pathlib import Path
 
 import click
@@ -22,7 +23,6 @@ from kfuzz.campaign.trials.defect import Defect, Scene
 from kfuzz.campaign.trials.judging import device_defect
 from kfuzz.common.exit_codes import READER_GONE
 from kfuzz.common.printable import printable, shown_path
-from kfuzz.common.text.cuda_text import blank_non_code
 from kfuzz.common.text.silences import check_silences
 from kfuzz.common.time_limits import limited, time_limits
 from kfuzz.devices import Finding, cache
@@ -31,7 +31,7 @@ from kfuzz.devices.cpu.programs.ahead import count_processors, writes_no_files
 from kfuzz.devices.cpu.programs.build import compile_source, is_program, link, load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.command_line import parse
-from kfuzz.devices.cpu.programs.made_up import NUMBERS, guess_arguments, reads_arguments
+from kfuzz.devices.cpu.programs.made_up import NO_GUESS, Guess, Guesses
 from kfuzz.devices.cpu.programs.sampling import NOTHING_CHECKED, NOTHING_SAMPLED, USUAL_SAMPLING
 from kfuzz.devices.cpu.programs.server import Server, build_own_parts
 from kfuzz.devices.host_compiler import compiling_for
@@ -49,6 +49,8 @@ LINE_EVERY = 10.0
 """Seconds between two lines of progress without a terminal."""
 TO_REPORT = 3.0
 """Seconds of --max-time for ending the last runs, which may have many GB of memory, and for the report."""
+GUESSES_IN_TIME = 3
+"""A run with made-up input that launches nothing ends after this part of the time left: the next gets smaller sizes."""
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -128,7 +130,7 @@ def check(
     report says which, and all findings are warnings. `< FILE` gives it your file.
 
     Exit code: 0 nothing is broken in what ran, 1 something is (or there is a warning, with --fail-on warning), 2 no
-    kernel was checked, or the program could not be run on or ends with an error of its own, 130 interrupted.
+    kernel was checked, or the program could not be run on, 130 interrupted.
     """
     began: float = ctx.find_root().obj or time.monotonic()  # kfuzz loads for a second or two
     loaded = time.monotonic()
@@ -154,7 +156,7 @@ def check(
     asked = CheckPlan(library, path, lists, runs, longest, deadline, seed, warp_synchronous, whole, again)
     found = replace(run_inputs(asked, console(to_stderr=True)), fail_on=fail_on)
     try:
-        for text in (*blocks(found), *found.troubles, *share_notes(found)):
+        for text in (*blocks(found), *found.troubles, *found.own_ends, *share_notes(found)):
             screen.print(text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
         for line in silence_texts(found.silenced):
             screen.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -188,19 +190,24 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
     found: dict[str, Discovery] = {}
     is_interrupted = False
     side_by_side = min(count_processors(), asked.runs) if writes_no_files(asked.library.path) else 1
-    with screen.status("running") as status, closing(Server()) as server:
+    with screen.status("running") as status, ExitStack() as servers:
+        server_for = cache_calls(lambda numbers: servers.enter_context(closing(Server(numbers=numbers))))
 
-        def check_list(words: tuple[str, ...], number: int, is_made_up: bool = False) -> CheckedProgram:
+        def check_list(words: tuple[str, ...], number: int, guess: Guess = NO_GUESS) -> CheckedProgram:
+            words = (*words, *guess.arguments)
             what = command_text(words)
             what += f", input {number} of {len(asked.lists)}" if len(asked.lists) > 1 else ""
             teller = RunProgress(screen, status, what, asked.library.files[0].path)
             sampling = None if asked.whole else USUAL_SAMPLING
+            deadline = share_of_time(asked.deadline, len(asked.lists) - number + 1)
+            server = server_for(guess.numbers)
             program = CheckedProgram(
                 *(asked.library, words, asked.timeout, server, teller, asked.warp_synchronous, sampling),
-                deadline=share_of_time(asked.deadline, len(asked.lists) - number + 1),
+                deadline=deadline,
+                launch_by=share_of_time(deadline, GUESSES_IN_TIME),
                 side_by_side=side_by_side,
                 report_finding=teller.report_finding,
-                has_made_up_arguments=is_made_up,
+                has_made_up_arguments=bool(guess.arguments),
             )
             programs.append(program)
             findings: Sequence[Finding] = ()
@@ -215,18 +222,16 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
 
         try:
             for number, words in enumerate(asked.lists, 1):
-                first = check_list(words, number)
-                is_idle = first.printed and not first.launches and not first.stopped
-                if len(words) > 1 or not is_idle or not reads_arguments(texts := texts_of(asked.library)):
-                    continue
-                found.clear()  # what it does without its arguments says nothing
-                for guess in guess_arguments(first.printed[0].output + first.printed[0].errors, texts):
-                    if check_list((*words, *guess), number, is_made_up=True).launches:
-                        programs = programs[-1:]
-                        break
-                    found.clear()
-                else:
-                    programs = [first]
+                before = dict(found)
+                first = last = check_list(words, number)
+                shown = dict(found)
+                guesses = Guesses([one.text for one in asked.library.files.values()], has_own_arguments=len(words) > 1)
+                while not last.launches and time.monotonic() < asked.deadline and (guess := next_guess(guesses, last)):
+                    restore(found, before)  # what it does without its input says nothing
+                    last = check_list(words, number, guess)
+                if not last.launches:
+                    restore(found, shown)
+                programs = [*programs[: number - 1], last if last.launches else first]
         except KeyboardInterrupt:
             is_interrupted = True
     return ProgramReport(
@@ -247,15 +252,23 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
         sampled=sum((one.sampled for one in programs), NOTHING_SAMPLED),
         discoveries=tuple(found.values()),
         troubles=tuple(trouble for one in programs for trouble in troubles_of(one)),
+        own_ends=tuple(end for one in programs for end in own_ends(one)),
         cut=tuple(f"{command_text(one.words)}: {one.stopped}" for one in programs if one.stopped),
         made_up=tuple(dict.fromkeys(words for one in programs for words in made_up_input(one))),
         is_interrupted=is_interrupted,
     )
 
 
-def texts_of(library: Library) -> list[str]:
-    """The code of each file of a program."""
-    return [blank_non_code(one.text) for one in library.files.values()]
+def next_guess(guesses: Guesses, program: CheckedProgram) -> Guess | None:
+    """Other input for a program that has launched nothing."""
+    printed = "".join(one.output + one.errors for one in program.printed[:1])
+    return guesses.next_after(printed, program.has_made_up_input, bool(program.stopped))
+
+
+def restore(found: dict[str, Discovery], earlier: dict[str, Discovery]) -> None:
+    """Forget what was found later."""
+    found.clear()
+    found.update(earlier)
 
 
 def made_up_input(program: CheckedProgram) -> Iterator[str]:
@@ -263,7 +276,7 @@ def made_up_input(program: CheckedProgram) -> Iterator[str]:
     if program.has_made_up_arguments:
         yield f"it launched nothing without arguments, and ran as `{command_text(program.words)}`: write yours after --"
     if program.has_made_up_input:
-        numbers = ", ".join(map(str, NUMBERS))
+        numbers = ", ".join(map(str, program.server.numbers))
         yield f"it read the numbers {numbers}, then 1, from its standard input: write `< FILE` to give it yours"
 
 
@@ -295,6 +308,10 @@ def troubles_of(program: CheckedProgram) -> Iterator[str]:
     """Why the runs of a program show less than they could."""
     if program.refusal:
         yield f"{command_text(program.words)}: cannot run: {program.refusal}"
+
+
+def own_ends(program: CheckedProgram) -> Iterator[str]:
+    """How a program itself ends each time, with an error."""
     codes = [one.exit_code for one in program.printed if one.exit_code is not None]
     if codes and all(codes):
         ended = own_end(program.printed[0].errors, codes[0])

@@ -48,7 +48,9 @@ class ProgramReport:
     sampled: SampledShare
     discoveries: tuple[Discovery, ...]
     troubles: tuple[str, ...]
-    """Why runs show little: they could not go on, or ended with an error of the program's own."""
+    """Why runs could not go on."""
+    own_ends: tuple[str, ...] = ()
+    """How the program itself ended, if that was an error; what was checked until then counts."""
     made_up: tuple[str, ...] = ()
     """What it got that kfuzz made up, and how to give it something else."""
     cut: tuple[str, ...] = ()
@@ -177,7 +179,7 @@ def document(report: ProgramReport) -> Document:
         "unjudged": "; ".join((*report.cut, *report.troubles)),
         "hardly_tried": False,
         "not_judged": [],
-        "notes": list(share_notes(report)),
+        "notes": [*report.own_ends, *share_notes(report)],
         "inferred": None,
         "silenced": report.silenced,
         "properties": {},

@@ -15,6 +15,7 @@ from typing import Self
 
 from kfuzz.devices.cpu.abi import Status
 from kfuzz.devices.cpu.experiments import Manner
+from kfuzz.devices.cpu.programs.made_up import NUMBERS
 from kfuzz.devices.cpu.programs.messages import ProgramEnd
 from kfuzz.devices.cpu.programs.server import OutOfMemoryError, Printed, Server
 
@@ -41,9 +42,15 @@ class _AheadRun:
 class RunsAhead:
     """Runs in these manners, which begin unless they are asked for before."""
 
-    def __init__(self, manners: Sequence[Manner], at_once: int, run: Callable[[Server, Manner], EndAndPrinted]) -> None:
+    def __init__(
+        self,
+        manners: Sequence[Manner],
+        at_once: int,
+        run: Callable[[Server, Manner], EndAndPrinted],
+        numbers: tuple[int, ...] = NUMBERS,
+    ) -> None:
         chosen = manners if at_once > 0 else ()
-        self._runs = [_AheadRun(one, Server(reserve_one_in=RESERVE_ONE_IN, gives_way=True)) for one in chosen]
+        self._runs = [_AheadRun(one, Server(RESERVE_ONE_IN, True, numbers)) for one in chosen]
         self._run, self._processors = run, threading.Semaphore(max(0, at_once))
         self._no_more, self._lock = threading.Event(), threading.Lock()
         self._threads = [threading.Thread(target=self._begin, args=(one,), daemon=True) for one in self._runs]

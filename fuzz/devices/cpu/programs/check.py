@@ -73,6 +73,8 @@ class CheckedProgram:
     """When everything ends, as time.monotonic() counts."""
     side_by_side: int = 1
     """How many runs may go on at the same time."""
+    launch_by: float = inf
+    """When a run with made-up arguments or input ends that has launched nothing."""
     has_made_up_arguments: bool = False
     has_made_up_input: bool = False
     """Whether kfuzz made up its arguments, or what it has read: then no finding is more than a warning."""
@@ -117,7 +119,7 @@ class CheckedProgram:
         probe = Probe(check=True, runs=runs, seed=seed, timeout=self._still)
         later = manners(probe, fewest=fewest_runs(self._job))[1:runs]
         try:
-            with RunsAhead(later, self.side_by_side - 1, self._run_ahead) as self._ahead:
+            with RunsAhead(later, self.side_by_side - 1, self._run_ahead, self.server.numbers) as self._ahead:
                 outcome = examine(
                     *(self._job, probe, self.run_once, set(), self.differ, self.timeout * (runs + 1)),
                     time_left=self.time_left,
@@ -129,10 +131,9 @@ class CheckedProgram:
             raise
         unset = tuple(uninitialised_local(self.library, one) for one in self.library.uninitialised)
         findings = (*outcome.findings, *unset)
-        if self._is_made_up:
-            findings = tuple(replace(one, severity="warning") for one in findings)
-        elif not self.launches:  # it ends past kfuzz as well, for want of a file, say
-            findings = tuple(replace(one, severity="warning") if one.kind == "trap" else one for one in findings)
+        findings = tuple(
+            replace(one, severity="warning") if self._is_made_up or is_end_of_host(one) else one for one in findings
+        )
         return replace(outcome, findings=findings, notes=())
 
     @property
@@ -161,7 +162,11 @@ class CheckedProgram:
     def _run_ahead(self, server: Server, manner: Manner) -> tuple[ProgramEnd, Printed]:
         manner = self._own(manner)
         watch = partial(self._see_certain, manner=manner)
-        return server.run(self._request(manner), self.words, watch, self.deadline)
+        return server.run(self._request(manner), self.words, watch, self.deadline, self._launch_by)
+
+    def _launch_by(self, reads_input: bool) -> float:
+        is_made_up = self.has_made_up_arguments or (reads_input and not has_own_input())
+        return self.launch_by if is_made_up else inf
 
     def run_once(self, _flavour: Flavour, manner: Manner, _seconds: float) -> CpuRun:
         """Run the program once, in a process of its own."""
@@ -171,7 +176,10 @@ class CheckedProgram:
         self.report_progress(str(manner.seen_by_host(self.asks_multiprocessors).circumstances))
         began = time.monotonic()
         watch = partial(self._watch, manner=manner)
-        end, printed = ahead or self.server.run(self._request(manner), self.words, watch, self.deadline)
+        request = self._request(manner)
+        end, printed = ahead or self.server.run(request, self.words, watch, self.deadline, self._launch_by)
+        if end.is_cut and end.place is None and time.monotonic() > self._launch_by(end.reads_input):
+            self.deadline = time.monotonic()
         # It has run, and may want a larger GPU than this run shows it; or this run only settles a doubt.
         is_extra = (manner.multiprocessors != USUAL_MULTIPROCESSORS or len(self.printed) >= self.asked) and any(
             one.exit_code is not None for one in self.printed
@@ -215,8 +223,7 @@ class CheckedProgram:
             known = {place_of(one) for one in self.certain}
             for sight in sights:
                 one = sight.finding
-                is_of_host = one.kind == "trap" and not max(self.launches, end.share.launches)
-                is_error = one.severity == "error" and not self._is_made_up and not is_of_host
+                is_error = one.severity == "error" and not self._is_made_up and not is_end_of_host(one)
                 if is_error and is_certain(sight) and sight.precise and place_of(one) not in known:
                     known.add(place_of(one))
                     self.certain.append(one)
@@ -283,6 +290,11 @@ def job_of(library: Library, name: str) -> Job:
     text = "\n".join(one.text for one in library.files.values())
     step = Step(call, (1, 1, 1), (1, 1, 1), 0, ())
     return Job(name, Path(name), text, (), 256, (), (step,), (call,))
+
+
+def is_end_of_host(finding: Finding) -> bool:
+    """Whether the program's own host code crashes, past device memory: a missing file may be the cause."""
+    return finding.kind == "trap" and finding.thread is None
 
 
 def place_of(finding: Finding) -> tuple[object, ...]:

@@ -16,7 +16,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from kfuzz.devices import DeviceError, Refusal
 from kfuzz.devices.cpu import abi, toolchain
@@ -61,11 +61,11 @@ def read_live_run(path: Path) -> ProgramEnd | None:
     return None
 
 
-def count_findings(path: Path) -> int:
-    """How many findings a run in another process has so far."""
+def read_count(path: Path, name: Literal["finding_count", "launches_begun"]) -> int:
+    """How many findings or launches a run in another process has so far."""
+    field = getattr(abi.RawRun, name)
     with contextlib.suppress(OSError), path.open("rb") as file:
-        head = file.read(abi.RawRun.finding_count.offset + abi.RawRun.finding_count.size)
-        return int.from_bytes(head[abi.RawRun.finding_count.offset :], sys.byteorder)
+        return int.from_bytes(file.read(field.offset + field.size)[field.offset :], sys.byteorder)
     return 0
 
 

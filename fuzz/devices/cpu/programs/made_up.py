@@ -7,8 +7,10 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kfuzz.common.text.cuda_text import blank_non_code
 from kfuzz.devices import cache
 
 NUMBERS = (64, 32, 16, 8, 4, 2)
@@ -23,7 +25,12 @@ READ = re.compile(
     r"(?:std\s*::\s*)?\b(?P<by>ato\w+|strto\w+|sto\w+)\s*\(\s*argv\s*\[\s*(?P<at>\d+)\s*\]"
 )
 ANY = re.compile(r"\bargv\s*\[\s*(\d+)\s*\](?P<digit>\s*\[\s*0\s*\]\s*-)?")
-MOST = 9
+ASKED = re.compile(
+    r'(?:"(?P<prompt>(?:\\.|[^"\\\n])*)"[^;"]*;\s*)?\b(?:scanf\s*\(\s*"[^"\n]*"|cin\b)(?P<names>[^;"]*);'
+)
+"""Code that reads numbers, and the text that it prints right before."""
+NAMES = re.compile(r"(?:&|>>)\s*(\w+)")
+MOST, MOST_GUESSES = 9, 12
 KINDS = (
     (r"device|gpu|\bdev\b", "0"),
     (r"seed|rank", "1"),
@@ -38,14 +45,48 @@ SIZE = "1024"
 """The number for other arguments: a multiple of all usual sizes of blocks."""
 
 
-def standard_input() -> Path:
+@dataclass(frozen=True)
+class Guess:
+    """Arguments, and the first numbers of the standard input."""
+
+    arguments: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = NUMBERS
+
+
+NO_GUESS = Guess()
+
+
+class Guesses:
+    """What to try next with a program that launches nothing."""
+
+    def __init__(self, texts: Sequence[str], has_own_arguments: bool) -> None:
+        self._texts, self._has_own_arguments = texts, has_own_arguments
+        self._tried, self._waiting = [NO_GUESS], list[Guess]()
+
+    def next_after(self, printed: str, reads_input: bool, is_late: bool) -> Guess | None:
+        """The next guess after one with which the program printed this, and was ended or ended itself."""
+        last, more = self._tried[-1], list[Guess]()
+        codes = [blank_non_code(one) for one in self._texts] if len(self._tried) == 1 else []
+        if not self._has_own_arguments and reads_arguments(codes):
+            more += [Guess(one) for one in guess_arguments(printed, codes)]
+        if reads_input and last.numbers == NUMBERS:
+            more += [replace(last, numbers=one) for one in guess_numbers(self._texts)]
+        smaller = [replace(last, arguments=make_smaller(last.arguments))]
+        every = [*smaller, *self._waiting, *more] if is_late else [*self._waiting, *more, *smaller]
+        self._waiting = [one for one in dict.fromkeys(every) if one not in self._tried]
+        if not self._waiting or len(self._tried) > MOST_GUESSES:
+            return None
+        self._tried.append(self._waiting.pop(0))
+        return self._tried[-1]
+
+
+def standard_input(numbers: tuple[int, ...] = NUMBERS) -> Path:
     """The file for the standard input of a program: that of kfuzz itself if it is a file, else one of numbers."""
     if has_own_input():
         return Path(f"/proc/{os.getpid()}/fd/0")
-    name = "cpu/numbers"
+    name = f"cpu/numbers-{'-'.join(map(str, numbers))}"
     if cache.fetch(name) is None:
-        numbers = (*NUMBERS, *(1,) * (LINES - len(NUMBERS)))
-        cache.keep(name, "".join(f"{one}\n" for one in numbers).encode())
+        cache.keep(name, "".join(f"{one}\n" for one in (*numbers, *(1,) * (LINES - len(numbers)))).encode())
     return cache.folder() / name
 
 
@@ -67,6 +108,22 @@ def guess_arguments(printed: str, texts: Sequence[str]) -> Iterator[tuple[str, .
     guesses = [_from_usage(one["words"]) for one in USAGE.finditer(printed)][:2]
     guesses.append(_from_source("\n".join(texts)))
     yield from dict.fromkeys(one for one in guesses if one)
+
+
+def make_smaller(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The arguments with an eighth of each size, for a program that works too long before its first launch."""
+    return tuple(str(int(one) // 8) if one.isdecimal() and int(one) > 32 else one for one in words)
+
+
+def guess_numbers(texts: Sequence[str]) -> Iterator[tuple[int, ...]]:
+    """Other numbers to read: of the kind that the source names, the number of a GPU before the sizes, small ones."""
+    sizes, named = [*NUMBERS], []
+    for one in (found for text in texts for found in ASKED.finditer(text)):
+        names = NAMES.findall(one["names"])
+        for name in names:
+            known = number_for(name, "") or number_for(one["prompt"] or "", "") * (len(names) == 1)
+            named.append(int(known) if known.isdecimal() else sizes.pop(0) if sizes else 1)
+    yield from dict.fromkeys(one for one in (tuple(named[:MOST]), (0, *NUMBERS), (8, 4, 2), (0,)) if one)
 
 
 def _from_usage(words: str) -> tuple[str, ...]:
@@ -100,6 +157,6 @@ def _from_source(text: str) -> tuple[str, ...]:
     return given if count <= MOST and all(given) else ()
 
 
-def number_for(name: str) -> str:
+def number_for(name: str, other: str = SIZE) -> str:
     """A small number for an argument of this name."""
-    return next((number for words, number in KINDS if re.search(words, name, re.IGNORECASE)), SIZE)
+    return next((number for words, number in KINDS if re.search(words, name, re.IGNORECASE)), other)

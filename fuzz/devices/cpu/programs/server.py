@@ -21,8 +21,8 @@ from pathlib import Path
 from kfuzz.devices import Refusal, UnexpectedError, cache, processes
 from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.cpu.abi import Status
-from kfuzz.devices.cpu.programs.child import count_findings, read_live_run
-from kfuzz.devices.cpu.programs.made_up import standard_input
+from kfuzz.devices.cpu.programs.child import read_count, read_live_run
+from kfuzz.devices.cpu.programs.made_up import NUMBERS, standard_input
 from kfuzz.devices.cpu.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, RequestFiles
 from kfuzz.devices.host_compiler import find_compiler
 
@@ -64,10 +64,16 @@ class OutOfMemoryError(Exception):
 class Server:
     """The process from which runs are forked; a new one replaces it after a run that did not end."""
 
-    def __init__(self, reserve_one_in: int = RESERVE_ONE_IN, gives_way: bool = False) -> None:
-        """`gives_way`: other runs come first; a run without memory is none, and raises OutOfMemoryError."""
+    def __init__(
+        self, reserve_one_in: int = RESERVE_ONE_IN, gives_way: bool = False, numbers: tuple[int, ...] = NUMBERS
+    ) -> None:
+        """`gives_way`: other runs come first; a run without memory is none, and raises OutOfMemoryError.
+
+        `numbers` are for programs that read their standard input.
+        """
         self._process: subprocess.Popen[bytes] | None = None
-        self._input = os.open(standard_input(), os.O_RDONLY)
+        self.numbers = numbers
+        self._input = os.open(standard_input(numbers), os.O_RDONLY)
         weakref.finalize(self, os.close, self._input)
         self._reserve_one_in, self._gives_way = reserve_one_in, gives_way
 
@@ -77,12 +83,14 @@ class Server:
         words: tuple[str, ...],
         watch: Callable[[ProgramEnd], object] = lambda _: None,
         deadline: float = inf,
+        launch_by: Callable[[bool], float] = lambda _: inf,
     ) -> tuple[ProgramEnd, Printed]:
         """Run a program, and return how it ended and what it printed.
 
         A run ends by the deadline, as time.monotonic()
         counts, with what it has shown until then. `watch` takes what a run that goes on, or that is interrupted, has
-        shown so far whenever it has a new finding.
+        shown so far whenever it has a new finding. `launch_by` takes whether the run has read its input, and returns
+        when it ends without a launch.
         """
         with cache.scratch() as folder:
             ask, answer, output, errors = (folder / name for name in ("ask", "answer", "output", "errors"))
@@ -95,7 +103,7 @@ class Server:
             why = ""
             try:
                 look = _LiveWatcher(live, lambda shown: watch(replace(shown, reads_input=self._reads_input())))
-                status = self._status(files, deadline, look)
+                status = self._status(files, deadline, look, launch_by)
             except OutOfMemoryError:
                 if self._gives_way:
                     raise
@@ -113,7 +121,9 @@ class Server:
             exit_code = end.exit_code if end.status == Status.finished else None
             return end, Printed(texts[0], texts[1], exit_code)
 
-    def _status(self, request: RequestFiles, deadline: float, look: "_LiveWatcher") -> int | None:
+    def _status(
+        self, request: RequestFiles, deadline: float, look: "_LiveWatcher", launch_by: Callable[[bool], float]
+    ) -> int | None:
         """The exit status of the process of a run; None if it did not end in time."""
         process = self._start()
         assert process.stdin is not None
@@ -127,6 +137,8 @@ class Server:
                         return int(line)
                     break
                 look.at_findings()
+                if time.monotonic() > launch_by(self._reads_input()) and not look.has_launched():
+                    break
                 self._expect_memory()
         except BaseException:
             self.close()
@@ -188,9 +200,12 @@ class _LiveWatcher:
 
     def at_findings(self) -> None:
         """Look whether there are more findings than at the last look: to read all of the structs takes its time."""
-        if (count := count_findings(self._live)) != self._count:
+        if (count := read_count(self._live, "finding_count")) != self._count:
             self._count = count
             self.at_all()
+
+    def has_launched(self) -> bool:
+        return read_count(self._live, "launches_begun") > 0
 
     def at_all(self) -> None:
         if shown := read_live_run(self._live):

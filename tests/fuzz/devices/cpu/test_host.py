@@ -44,7 +44,7 @@ WRONG = {
     "allows_another": "61440 bytes of shared memory",
     "copies_too_much": f"{8 * N} bytes from y[0] on, where the array has only {4 * N} left",
     "sets_too_much": "the host writes 20 bytes from small[0] on, where the array has only 16 left",
-    "faults": "the host function ends with SIGSEGV",
+    "faults": "the host's own code crashes with SIGSEGV",
 }
 """What the message says; the kind and the line are marked in the file."""
 CHECKED = {

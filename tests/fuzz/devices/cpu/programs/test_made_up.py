@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from forked import run_forked
+from program_runs import check_text
 
-from kfuzz.devices.cpu.programs.made_up import guess_arguments
+from kfuzz.devices.cpu.programs.made_up import Guesses, guess_arguments, guess_numbers
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,25 @@ def test_arguments_are_of_the_kind_that_the_usage_or_the_source_names(
     assert list(guess_arguments(printed, [text])) == wanted
 
 
+ASKING = (
+    'printf("Which GPU? ");\nscanf("%d", &d);\nstd::cout << "rows and blocks: "; std::cin >> n >> m; scanf("%d", &k);'
+)
+
+
+def test_numbers_to_read_are_of_the_kind_that_the_prompt_or_the_variable_names() -> None:
+    assert next(guess_numbers([ASKING])) == (0, 64, 128, 128)
+
+
+def test_a_program_that_works_too_long_gets_smaller_sizes_first_and_one_that_ends_gets_them_last() -> None:
+    usage, text = "usage: prog <n> <matrix size>", "int n = atoi(argv[1]);"
+    late, idle = (Guesses([text], has_own_arguments=False) for _ in "12")
+    told = [one.next_after(usage, False, is_late) for one, is_late in ((late, True), (idle, False)) for _ in "123"]
+    assert [one and one.arguments for one in told] == [
+        *(("1024", "128"), ("128", "16"), ("16", "16")),
+        *(("1024", "128"), ("1024",), ("128", "16")),
+    ]
+
+
 BEGIN = "#include <cstdio>\n#include <cstdlib>\n"
 BEGIN += "__global__ void k(int *a, int n) { if (threadIdx.x <= n) a[threadIdx.x] = n; }\n"
 END = "  int *a;\n  cudaMalloc(&a, n * sizeof n);\n  k<<<1, m>>>(a, n);\n  return cudaDeviceSynchronize();\n}\n"
@@ -40,6 +60,10 @@ WITH_USAGE = (
 )
 WITH_USAGE += "  int n = atoi(argv[1]), m = atoi(argv[2]);\n"
 UNGUARDED = "int main(int, char **argv) {\n  int n = atoi(argv[1]), m = 1;\n"
+SLOW = f"{UNGUARDED}  for (volatile long i = 0; i < 1l * n * n * n * n / 16; i = i + 1) {{}}\n"
+ASKS_GPU = (
+    'int main() {\n  int d, n, m;\n  puts("GPU"), scanf("%d%d%d", &d, &n, &m);\n  if (cudaSetDevice(d)) return 1;\n'
+)
 READING = 'int main() {\n  int n, m;\n  scanf("%d%d", &n, &m);\n'
 
 
@@ -50,6 +74,8 @@ READING = 'int main() {\n  int n, m;\n  scanf("%d%d", &n, &m);\n'
         (WITH_USAGE, (), "", 0, "it launched nothing without arguments, and ran as `prog 32 2`: write yours after --"),
         (WITH_USAGE, ("--", "3", "4"), "", 1, "writes a[3]; a has 3 ints"),
         (UNGUARDED, (), "", 0, "ran as `prog 1024`"),
+        (SLOW, ("--max-time", "25s"), "", 0, "ran as `prog 128`"),
+        (ASKS_GPU, (), "", 0, "it read the numbers 0, 64, 32, 16, 8, 4, 2, then 1, from its standard input"),
         (READING, (), "", 0, "it read the numbers 64, 32, 16, 8, 4, 2, then 1, from its standard input"),
         (READING, (), "3 4", 1, "writes a[3]; a has 3 ints"),
     ],
@@ -66,15 +92,40 @@ def test_a_program_that_gets_no_input_gets_small_numbers(
     assert done.returncode == code
 
 
-WITHOUT_A_FILE = '#include <cstdio>\n__global__ void k() {}\nint main() {\n  fgetc(fopen("image.png", "rb"));\n'
-WITHOUT_A_FILE += "  k<<<1, 1>>>();\n  return cudaDeviceSynchronize();\n}\n"
+FINDS = "#include <unistd.h>\nint main(int, char **argv) { return access(argv[1], R_OK); }\n"
+LAUNCHES = "  int *a;\n  cudaMalloc(&a, 4);\n  k<<<1, 1>>>(a, 0);\n  cudaDeviceSynchronize();\n"
+OPENS = '  fgetc(fopen("image.png", "rb"));\n'
+CRASH = "WARNING  prog: trap, `fgetc(fopen("
 
 
 @pytest.mark.slow(4)
-def test_a_program_that_ends_for_want_of_a_file_before_its_first_launch_is_not_broken(tmp_path: Path) -> None:
-    (tmp_path / "prog.cu").write_text(WITHOUT_A_FILE)
+@pytest.mark.parametrize(
+    ("body", "reported", "verdict", "code"),
+    [
+        (OPENS + LAUNCHES, CRASH, "prog: nothing was tested, 1 warning", 2),
+        (LAUNCHES + OPENS, CRASH, "prog: nothing found in what ran, 1 warning: 1 run, 1 launch", 0),
+        (LAUNCHES + "  return 3;\n", "prog: the program itself ends with exit code 3", "prog: nothing found: 1 run", 0),
+    ],
+)
+def test_what_the_host_does_to_itself_is_a_warning_and_the_launches_before_it_count(
+    body: str, reported: str, verdict: str, code: int, tmp_path: Path
+) -> None:
+    (tmp_path / "prog.cu").write_text(f"{BEGIN}int main() {{\n{body}}}\n")
     done = run_forked("kfuzz", "check", "prog.cu", "--runs", "1", "--seed", "1", cwd=tmp_path)
-    assert "WARNING  prog: trap, `fgetc(fopen(" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("prog: nothing was tested, 1 warning")
+    assert reported in done.stdout
+    assert done.stdout.splitlines()[-1].startswith(verdict)
     assert "found trap" not in done.stdout
-    assert done.returncode == 2
+    assert done.returncode == code
+
+
+@pytest.mark.slow(4)
+def test_a_run_begins_in_the_folder_of_its_caller_not_in_that_of_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        Path(name).touch()
+        found += [one.exit_code for one in check_text(tmp_path, FINDS, name, runs=1)[0].printed]
+    assert found == [0, 0]
