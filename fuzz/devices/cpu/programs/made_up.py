@@ -19,11 +19,15 @@ arrays of these sizes, counted from 0 or from 1, or the choice from a menu."""
 LINES = 1 << 17
 USAGE = re.compile(r"\busage\b[\s:]*(?P<words>[^\n]*)", re.IGNORECASE)
 PLACE = re.compile(r"<(?P<angle>[^<>\n]+)>|\[(?P<square>[^\[\]\n]+)\]|(?P<word>[^\s<>\[\]]+)")
-FILES = re.compile(r"file|path|image|img|input|output|\bdir|folder|\.\w|/", re.IGNORECASE)
+FILES = re.compile(
+    r"^(?!.*(?:size|num|count|width|height|length))[^\n]*?(?:file|path|image|img|input|output|\bdir|folder|\.\w|/)",
+    re.IGNORECASE,
+)
 READ = re.compile(
     r"(?:\b(?P<name>\w+)\s*=\s*)?(?:\(\s*[\w\s]+\)\s*)?(?:static_cast\s*<[^<>]*>\s*\(\s*)?"
-    r"(?:std\s*::\s*)?\b(?P<by>ato\w+|strto\w+|sto\w+)\s*\(\s*argv\s*\[\s*(?P<at>\d+)\s*\]"
+    r"(?:std\s*::\s*)?\b(?P<by>ato\w+|strto\w+|sto\w+|sscanf)\s*\(\s*(?:(?:std\s*::\s*)?string\s*\(\s*)?argv\s*\[\s*(?P<at>\d+)\s*\]"
 )
+ARGUMENTS = re.compile(r"\bmain\s*\([^()]*\bchar\b(?:\s*const)?[\s*]*(\w+)[^()]*\)")
 ANY = re.compile(r"\bargv\s*\[\s*(\d+)\s*\](?P<digit>\s*\[\s*0\s*\]\s*-)?")
 ASKED = re.compile(
     r'(?:"(?P<prompt>(?:\\.|[^"\\\n])*)"[^;"]*;\s*)?\b(?:scanf\s*\(\s*"[^"\n]*"|cin\b)(?P<names>[^;"]*);'
@@ -66,7 +70,7 @@ class Guesses:
     def next_after(self, printed: str, reads_input: bool, is_late: bool) -> Guess | None:
         """The next guess after one with which the program printed this, and was ended or ended itself."""
         last, more = self._tried[-1], list[Guess]()
-        codes = [blank_non_code(one) for one in self._texts] if len(self._tried) == 1 else []
+        codes = [rename_arguments(blank_non_code(one)) for one in self._texts] if len(self._tried) == 1 else []
         if not self._has_own_arguments and reads_arguments(codes):
             more += [Guess(one) for one in guess_arguments(printed, codes)]
         if reads_input and last.numbers == NUMBERS:
@@ -96,6 +100,12 @@ def has_own_input() -> bool:
         return stat.S_ISREG(os.fstat(0).st_mode)
     except OSError:
         return False
+
+
+def rename_arguments(code: str) -> str:
+    """The code with `argv` for the arguments of main, whatever it calls them."""
+    named = ARGUMENTS.search(code)
+    return re.sub(rf"\b{named[1]}\b", "argv", code) if named else code
 
 
 def reads_arguments(texts: Sequence[str]) -> bool:

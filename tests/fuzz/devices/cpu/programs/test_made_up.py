@@ -9,7 +9,7 @@ import pytest
 from forked import run_forked
 from program_runs import check_text
 
-from kfuzz.devices.cpu.programs.made_up import Guesses, guess_arguments, guess_numbers
+from kfuzz.devices.cpu.programs.made_up import Guess, Guesses, guess_arguments, guess_numbers
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,9 @@ from kfuzz.devices.cpu.programs.made_up import Guesses, guess_arguments, guess_n
         ("", "int rows = atoi(argv[1]); float rate = atof(argv[2]);", [("128", "0.5")]),
         ("", "int mode = argv[1][0] - '0';", [("1",)]),
         ("", "size_t n = (size_t) std::stoul(argv[1]);", [("1024",)]),
+        ("", "int n = stoi(std::string(argv[1])); sscanf(argv[2], f, &m);", [("1024", "1024")]),
+        ("Usage: conv <image_size> <in.png>", "", []),
+        ("Usage: conv <image_size> <num_images>", "", [("1024", "1024")]),
         ("", "const char *file = argv[1]; int n = atoi(argv[2]);", []),
         ("Usage: a.out N", "int n = atoi(argv[1]), steps = atoi(argv[2]);", [("1024",), ("1024", "2")]),
     ],
@@ -40,6 +43,11 @@ ASKING = (
 
 def test_numbers_to_read_are_of_the_kind_that_the_prompt_or_the_variable_names() -> None:
     assert next(guess_numbers([ASKING])) == (0, 64, 128, 128)
+
+
+def test_the_arguments_of_main_have_any_name() -> None:
+    guesses = Guesses(["int main(int n, char const *str[]) { int rows = atoi(str[1]); }"], has_own_arguments=False)
+    assert guesses.next_after("", reads_input=False, is_late=False) == Guess(("128",))
 
 
 def test_a_program_that_works_too_long_gets_smaller_sizes_first_and_one_that_ends_gets_them_last() -> None:
