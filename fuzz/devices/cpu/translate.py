@@ -52,8 +52,9 @@ _SHARES_WITH_HOST = re.compile(r"\bcuda(?:MallocManaged|MallocHost|HostAlloc)\s*
 _CONSTANT = re.compile(r"\b__constant__\b[^;={}()]*?\b(?P<name>\w+)\s*[\[;={]")
 
 _CUB = (
-    r"(?:Block|Warp)(?:Reduce|Scan)|Block(?:Load|Store|RadixSort|Exchange)|BLOCK_(?:REDUCE|SCAN|LOAD|STORE)_\w+|"
-    r"Device(?:Reduce|Scan|RadixSort|Select|Histogram)|DoubleBuffer|KeyValuePair|NullType|Sum|Max|Min|ArgMax|ArgMin"
+    r"(?:Block|Warp)(?:Reduce|Scan)|Block(?:Load|Store|RadixSort|Exchange|Histogram)|BLOCK_(?:REDUCE|SCAN|LOAD|STORE|HISTO)_\w+|"
+    r"Device(?:Reduce|Scan|RadixSort|MergeSort|Select|Partition|Histogram|RunLengthEncode|SegmentedReduce)|DoubleBuffer|"
+    r"KeyValuePair|(?:Counting|Constant|Transform|ArgIndex)InputIterator|NullType|Sum|Max|Min|ArgMax|ArgMin"
 )
 """The parts of cub that the cpu device has: include/cub and host/include/cub."""
 _OF_HOST = (

@@ -44,6 +44,19 @@ __global__ void by_blocks(const int *in, int *sorted, int *scanned, int *total, 
   if (before != static_cast<int>(threadIdx.x) % 32 || in_warp != 32) atomicAdd(total, 1);
 }
 
+__global__ void counts(const int *in, int *bins) {
+  using Histogram = cub::BlockHistogram<unsigned char, threads, 2, 8>;
+  __shared__ typename Histogram::TempStorage room;
+  __shared__ int own[8];
+  unsigned char some[2] = {static_cast<unsigned char>(in[2 * threadIdx.x] & 7), 3};
+  Histogram(room).Histogram(some, own);
+  __syncthreads();
+  if (threadIdx.x < 8) bins[threadIdx.x] = own[threadIdx.x];
+}
+
+struct Later {
+  __device__ bool operator()(int a, int b) const { return a > b; }
+};
 struct IsEven {
   __host__ __device__ bool operator()(int x) const { return x % 2 == 0; }
 };
@@ -98,5 +111,28 @@ int main(int argc, char **argv) {
   cub::DeviceSelect::If(temporary, most, d_in, d_out, d_total, n, IsEven());
   cudaMemcpy(&total, d_total, sizeof(int), cudaMemcpyDeviceToHost);
   CHECK(total == std::count_if(in.begin(), in.end(), IsEven()));
+  cub::DevicePartition::If(temporary, most, d_in, d_out, d_total, n, IsEven());
+  cudaMemcpy(got.data(), d_out, n * sizeof(int), cudaMemcpyDeviceToHost);
+  CHECK(std::is_permutation(in.begin(), in.end(), got.begin()) && std::is_partitioned(got.begin(), got.end(), IsEven()));
+  cub::DeviceMergeSort::SortPairs(temporary, most, d_out, d_values, n, Later());
+  cudaMemcpy(got.data(), d_out, n * sizeof(int), cudaMemcpyDeviceToHost);
+  CHECK(got == want);
+  int runs, at[3] = {0, 2, n}, sums[2];
+  cub::DeviceRunLengthEncode::Encode(temporary, most, d_out, d_keys, d_values, d_total, n);
+  cudaMemcpy(&runs, d_total, sizeof(int), cudaMemcpyDeviceToHost);
+  cudaMemcpy(got.data(), d_values, runs * sizeof(int), cudaMemcpyDeviceToHost);
+  CHECK(std::accumulate(got.begin(), got.begin() + runs, 0) == n && got[0] == std::count(in.begin(), in.end(), want[0]));
+  cub::ConstantInputIterator<int> ones(1);
+  cub::DeviceReduce::ReduceByKey(temporary, most, d_out, d_keys, ones, d_in, d_total, cub::Sum(), n);
+  cudaMemcpy(&total, d_in, sizeof(int), cudaMemcpyDeviceToHost);
+  CHECK(total == got[0]);
+  cudaMemcpy(d_keys, at, sizeof at, cudaMemcpyHostToDevice);
+  cub::TransformInputIterator<int, IsEven, cub::CountingInputIterator<int>> even(cub::CountingInputIterator<int>(1), IsEven());
+  cub::DeviceSegmentedReduce::Sum(temporary, most, even, d_values, 2, d_keys, d_keys + 1);
+  cudaMemcpy(sums, d_values, sizeof sums, cudaMemcpyDeviceToHost);
+  CHECK(sums[0] == 1 && sums[1] == n / 2 - 1);
+  counts<<<1, threads>>>(d_out, d_values);
+  cudaMemcpy(got.data(), d_values, 8 * sizeof(int), cudaMemcpyDeviceToHost);
+  CHECK(std::accumulate(got.begin(), got.begin() + 8, 0) == 2 * threads && got[3] >= threads);
   printf("sorted %d numbers, whose sum is %d\n", n, sum);
 }

@@ -26,6 +26,7 @@
 #include <thrust/replace.h>
 #include <thrust/scan.h>
 #include <thrust/sequence.h>
+#include <thrust/set_operations.h>
 #include <thrust/sort.h>
 #include <thrust/transform.h>
 #include <thrust/transform_reduce.h>
@@ -149,6 +150,24 @@ int main(int, char **argv) {
   auto ends = thrust::unique_by_key(keyed.begin(), keyed.end(), with.begin());
   CHECK(ends.first - keyed.begin() == 2 && keyed[1] == 6 && with[1] == 4);
   CHECK(thrust::merge(some.begin(), some.end(), with.begin(), with.begin() + 2, out.begin()) == out.end() && out[0] == 1);
+  const int left[] = {1, 2, 2, 4, 7}, right[] = {2, 2, 2, 4, 5}, squared[] = {1, 2, 2, 4, 49};
+  thrust::device_vector<int> a(left, left + 5), b(right, right + 5), c(10);
+#define CHECK_SET(name)                                                                                 \
+  {                                                                                                     \
+    int set[10], *made = std::name(left, left + 5, right, right + 5, set);                              \
+    auto got = thrust::name(a.begin(), a.end(), b.begin(), b.end(), c.begin());                         \
+    CHECK(got - c.begin() == made - set && std::equal(set, made, thrust::host_vector<int>(c).begin())); \
+  }
+  CHECK_SET(set_union)
+  CHECK_SET(set_intersection)
+  CHECK_SET(set_difference)
+  CHECK_SET(set_symmetric_difference)
+  thrust::transform_if(a.begin(), a.end(), a.begin(), thrust::square<int>(), IsOdd());
+  CHECK(std::equal(squared, squared + 5, thrust::host_vector<int>(a).begin()));
+  thrust::sequence(c.begin(), c.end());
+  thrust::scatter_if(c.begin(), c.begin() + 5, c.begin(), b.begin(), a.begin(), [] __device__(int x) { return x > 4; });
+  CHECK(a[4] == 4 && a[3] == 4 && *thrust::find_if_not(a.begin(), a.end(), IsOdd()) == 2);
+  CHECK(thrust::max_element(a.begin(), a.end(), thrust::greater<int>()) == a.begin());
   int *raw;
   cudaMalloc(&raw, n * sizeof(int));
   thrust::device_ptr<int> wrapped = thrust::device_pointer_cast(raw);

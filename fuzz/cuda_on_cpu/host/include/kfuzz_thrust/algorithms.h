@@ -400,6 +400,55 @@ Out merge(const Policy &policy, It first, It last, Second second, Second end, Ou
   return done;
 }
 
+// What two sorted ranges hold: of elements in the first alone (1), in both (2), and in the second alone (4).
+template <class It, class Second, class Out, class F>
+Out set_of(const Policy &policy, It first, It last, Second second, Second end, Out out, F before, int wanted, int line) {
+  auto all = [n = last - first, m = end - second, before, wanted](auto a, auto b, auto to) {
+    ptrdiff_t made = 0;
+    for (ptrdiff_t i = 0, j = 0; i < n || j < m;) {
+      bool left = j == m || (i < n && before(a[i], b[j])), right = !left && (i == n || before(b[j], a[i]));
+      if (wanted & (left ? 1 : right ? 4 : 2)) {
+        if (right)
+          to[made++] = b[j];
+        else
+          to[made++] = a[i];
+      }
+      i += !right, j += !left;
+    }
+    return made;
+  };
+  if (!policy.on_device) return out + all(first, second, out);
+  return out + in_order<ptrdiff_t>(policy, line, [a = raw(first), b = raw(second), to = raw(out), all] { return all(a, b, to); });
+}
+
+// For each element of which the stencil says so: `each(i)`.
+template <class It, class Stencil, class Predicate, class Each>
+void for_some(const Policy &policy, It first, It last, Stencil stencil, Predicate predicate, Each each, int line) {
+  auto some = [stencil = raw(stencil), predicate, each](ptrdiff_t i) {
+    if (predicate(stencil[i])) each(i);
+  };
+  for_each(policy, counting_iterator<ptrdiff_t>(0), counting_iterator<ptrdiff_t>(last - first), some, line);
+}
+template <class It, class Stencil, class Out, class F, class Predicate>
+Out transform_if(const Policy &policy, It first, It last, Stencil stencil, Out out, F function, Predicate predicate, int line) {
+  auto each = [from = raw(first), to = raw(out), function](ptrdiff_t i) { to[i] = function(from[i]); };
+  return for_some(policy, first, last, stencil, predicate, each, line), out + (last - first);
+}
+template <class It, class Map, class Stencil, class Out, class Predicate>
+void scatter_if(const Policy &policy, It first, It last, Map map, Stencil stencil, Out out, Predicate predicate, int line) {
+  auto each = [from = raw(first), map = raw(map), to = raw(out)](ptrdiff_t i) { to[map[i]] = from[i]; };
+  for_some(policy, first, last, stencil, predicate, each, line);
+}
+template <class It, class Stencil, class From, class Out, class Predicate>
+Out gather_if(const Policy &policy, It first, It last, Stencil stencil, From from, Out out, Predicate predicate, int line) {
+  auto each = [map = raw(first), from = raw(from), to = raw(out)](ptrdiff_t i) { to[i] = from[map[i]]; };
+  return for_some(policy, first, last, stencil, predicate, each, line), out + (last - first);
+}
+struct Itself {
+  template <class T>
+  bool operator()(const T &x) const { return static_cast<bool>(x); }
+};
+
 }  // namespace details
 
 #define CUDA_ON_CPU_WITHOUT_BRACKETS(...) __VA_ARGS__
@@ -507,6 +556,32 @@ CUDA_ON_CPU_THRUST(remove_copy_if, (class It, class Out, class F), (It first, It
 CUDA_ON_CPU_THRUST(reverse_copy, (class It, class Out), (It first, It last, Out out), reverse(policy, out, copy(policy, first, last, out, line), line))
 CUDA_ON_CPU_THRUST(generate_n, (class It, class F), (It first, ptrdiff_t n, F function), generate(policy, first, first + n, function, line))
 CUDA_ON_CPU_THRUST(uninitialized_fill, (class It, class T), (It first, It last, const T &value), fill(policy, first, last, value, line))
+#define CUDA_ON_CPU_SET(name, wanted)                                                                                           \
+  CUDA_ON_CPU_THRUST(name, (class It, class Second, class Out), (It first, It last, Second second, Second end, Out out),        \
+                     set_of(policy, first, last, second, end, out, less<>(), wanted, line))                                     \
+  CUDA_ON_CPU_THRUST(name, (class It, class Second, class Out, class F), (It first, It last, Second second, Second end, Out out, F before), \
+                     set_of(policy, first, last, second, end, out, before, wanted, line))
+CUDA_ON_CPU_SET(set_union, 7)
+CUDA_ON_CPU_SET(set_intersection, 2)
+CUDA_ON_CPU_SET(set_difference, 1)
+CUDA_ON_CPU_SET(set_symmetric_difference, 5)
+CUDA_ON_CPU_THRUST(transform_if, (class It, class Out, class F, class G), (It first, It last, Out out, F function, G predicate),
+                   transform_if(policy, first, last, first, out, function, predicate, line))
+CUDA_ON_CPU_THRUST(transform_if, (class It, class Stencil, class Out, class F, class G), (It first, It last, Stencil stencil, Out out, F function, G predicate),
+                   transform_if(policy, first, last, stencil, out, function, predicate, line))
+CUDA_ON_CPU_THRUST(scatter_if, (class It, class Map, class Stencil, class Out), (It first, It last, Map map, Stencil stencil, Out out),
+                   scatter_if(policy, first, last, map, stencil, out, details::Itself(), line))
+CUDA_ON_CPU_THRUST(scatter_if, (class It, class Map, class Stencil, class Out, class F), (It first, It last, Map map, Stencil stencil, Out out, F predicate),
+                   scatter_if(policy, first, last, map, stencil, out, predicate, line))
+CUDA_ON_CPU_THRUST(gather_if, (class It, class Stencil, class From, class Out), (It first, It last, Stencil stencil, From from, Out out),
+                   gather_if(policy, first, last, stencil, from, out, details::Itself(), line))
+CUDA_ON_CPU_THRUST(find_if_not, (class It, class F), (It first, It last, F predicate),
+                   find_if(policy, first, last, [predicate](const auto &x) { return !predicate(x); }, line))
+CUDA_ON_CPU_THRUST(max_element, (class It, class F), (It first, It last, F before),
+                   best(policy, first, last, [before](const auto &a, const auto &b) { return before(b, a); }, line))
+CUDA_ON_CPU_THRUST(min_element, (class It, class F), (It first, It last, F before), best(policy, first, last, before, line))
+CUDA_ON_CPU_THRUST(merge, (class It, class Second, class Out, class F), (It first, It last, Second second, Second end, Out out, F before),
+                   merge(policy, first, last, second, end, out, before, line))
 CUDA_ON_CPU_THRUST(merge, (class It, class Second, class Out), (It first, It last, Second second, Second end, Out out),
                    merge(policy, first, last, second, end, out, less<>(), line))
 CUDA_ON_CPU_THRUST(lower_bound, (class It, class Values, class Out), (It first, It last, Values values, Values end, Out out),

@@ -55,16 +55,11 @@ cudaError_t scanned(void *temporary, size_t &bytes, In in, Out out, long long n,
   });
 }
 
-// Merges runs of the keys' numbers, which keeps the order of equal keys.
-template <class Key, class Value>
-cudaError_t radix_sorted(void *temporary, size_t &bytes, const Key *keys_in, Key *keys_out, const Value *values_in, Value *values_out,
-                         long long n, int first, int last, bool descending, cudaStream_t stream, int line) {
+// Merges runs of numbers, which keeps the order of equal ones; `write` gets the numbers in their order.
+template <class Before, class Write>
+cudaError_t merge_sorted(void *temporary, size_t &bytes, long long n, Before goes_first, Write write, cudaStream_t stream, int line) {
   return device_wide(temporary, bytes, 2 * n, stream, line, [=](long long *room) {
     long long *from = room, *to = room + n;
-    auto goes_first = [=](long long a, long long b) {
-      uint64_t x = radix(keys_in[a], first, last), y = radix(keys_in[b], first, last);
-      return descending ? y < x : x < y;
-    };
     for (long long i = 0; i < n; i++) from[i] = i;
     for (long long width = 1; width < n; width *= 2) {
       for (long long low = 0; low < n; low += 2 * width) {
@@ -75,10 +70,53 @@ cudaError_t radix_sorted(void *temporary, size_t &bytes, const Key *keys_in, Key
       auto *made = to;
       to = from, from = made;
     }
+    write(from);
+  });
+}
+
+template <class Key, class Value>
+cudaError_t radix_sorted(void *temporary, size_t &bytes, const Key *keys_in, Key *keys_out, const Value *values_in, Value *values_out,
+                         long long n, int first, int last, bool descending, cudaStream_t stream, int line) {
+  auto goes_first = [=](long long a, long long b) {
+    uint64_t x = radix(keys_in[a], first, last), y = radix(keys_in[b], first, last);
+    return descending ? y < x : x < y;
+  };
+  auto write = [=](long long *from) {
     for (long long i = 0; i < n; i++) {
       keys_out[i] = keys_in[from[i]];
       if constexpr (!std::is_same_v<Value, NullType>) values_out[i] = values_in[from[i]];
     }
+  };
+  return merge_sorted(temporary, bytes, n, goes_first, write, stream, line);
+}
+
+// The elements that are kept, and their number. `rest`: the others follow from the end backwards.
+template <class In, class Out, class Count, class Keep>
+cudaError_t selected(void *temporary, size_t &bytes, In in, Out out, Count count, long long n, Keep keep, bool rest, cudaStream_t stream,
+                     int line) {
+  return device_wide(temporary, bytes, 0, stream, line, [=](long long *) {
+    long long kept = 0;
+    for (long long i = 0; i < n; i++) {
+      auto own = in[i];
+      if (keep(i, own))
+        out[kept++] = own;
+      else if (rest)
+        out[n - 1 - (i - kept)] = own;
+    }
+    *count = static_cast<ValueOf<Count>>(kept);
+  });
+}
+
+// Calls `each` with the number of each run of equal keys, its first place and its end.
+template <class Keys, class Count, class Each>
+cudaError_t by_run(void *temporary, size_t &bytes, Keys keys, Count count, long long n, Each each, cudaStream_t stream, int line) {
+  return device_wide(temporary, bytes, 0, stream, line, [=](long long *) {
+    long long runs = 0;
+    for (long long i = 0, end; i < n; i = end) {
+      for (end = i + 1; end < n && keys[end] == keys[i];) end++;
+      each(runs++, i, end);
+    }
+    *count = static_cast<ValueOf<Count>>(runs);
   });
 }
 
@@ -115,6 +153,17 @@ struct DeviceReduce {
   static cudaError_t Min(void *temporary, size_t &bytes, In in, Out out, long long n, cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {
     using T = details::ValueOf<In>;
     return details::reduced(temporary, bytes, in, out, n, cub::Min(), std::numeric_limits<T>::max(), stream, line);
+  }
+  template <class Keys, class KeysOut, class In, class Out, class Count, class Operator>
+  static cudaError_t ReduceByKey(void *temporary, size_t &bytes, Keys keys, KeysOut keys_out, In in, Out out, Count count,
+                                 Operator combine, long long n, cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {
+    auto each = [=](long long run, long long first, long long end) {
+      auto key = keys[first];
+      auto sum = in[first];
+      for (long long i = first + 1; i < end; i++) sum = combine(sum, in[i]);
+      keys_out[run] = key, out[run] = sum;
+    };
+    return details::by_run(temporary, bytes, keys, count, n, each, stream, line);
   }
   template <class In, class Out>
   static cudaError_t ArgMax(void *temporary, size_t &bytes, In in, Out out, int n, cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {
@@ -194,37 +243,99 @@ struct DeviceRadixSort {
 #undef CUDA_ON_CPU_SORT
 };
 
+#define CUDA_ON_CPU_SELECT(rest)                                                                                                   \
+  template <class In, class Out, class Count, class Select>                                                                        \
+  static cudaError_t If(void *temporary, size_t &bytes, In in, Out out, Count count, long long n, Select select,                   \
+                        cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {                                                               \
+    auto keep = [=](long long, auto own) { return select(own); };                                                                  \
+    return details::selected(temporary, bytes, in, out, count, n, keep, rest, stream, line);                                       \
+  }                                                                                                                                \
+  template <class In, class Flags, class Out, class Count>                                                                         \
+  static cudaError_t Flagged(void *temporary, size_t &bytes, In in, Flags flags, Out out, Count count, long long n,                \
+                             cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {                                                          \
+    auto keep = [=](long long i, auto) { return flags[i]; };                                                                       \
+    return details::selected(temporary, bytes, in, out, count, n, keep, rest, stream, line);                                       \
+  }
 struct DeviceSelect {
-  template <class In, class Out, class Count, class Select>
-  static cudaError_t If(void *temporary, size_t &bytes, In in, Out out, Count count, long long n, Select select,
-                        cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {
-    return details::device_wide(temporary, bytes, 0, stream, line, [=](long long *) {
-      long long kept = 0;
-      for (long long i = 0; i < n; i++)
-        if (auto own = in[i]; select(own)) out[kept++] = own;
-      *count = static_cast<details::ValueOf<Count>>(kept);
-    });
-  }
-  template <class In, class Flags, class Out, class Count>
-  static cudaError_t Flagged(void *temporary, size_t &bytes, In in, Flags flags, Out out, Count count, long long n,
-                             cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {
-    return details::device_wide(temporary, bytes, 0, stream, line, [=](long long *) {
-      long long kept = 0;
-      for (long long i = 0; i < n; i++)
-        if (flags[i]) out[kept++] = in[i];
-      *count = static_cast<details::ValueOf<Count>>(kept);
-    });
-  }
+  CUDA_ON_CPU_SELECT(false)
   template <class In, class Out, class Count>
   static cudaError_t Unique(void *temporary, size_t &bytes, In in, Out out, Count count, long long n, cudaStream_t stream = 0,
                             CUDA_ON_CPU_LINE) {
+    auto keep = [=](long long i, auto own) { return i == 0 || !(own == in[i - 1]); };
+    return details::selected(temporary, bytes, in, out, count, n, keep, false, stream, line);
+  }
+};
+struct DevicePartition {
+  CUDA_ON_CPU_SELECT(true)
+};
+#undef CUDA_ON_CPU_SELECT
+
+struct DeviceRunLengthEncode {
+  template <class In, class Out, class Lengths, class Count>
+  static cudaError_t Encode(void *temporary, size_t &bytes, In in, Out out, Lengths lengths, Count count, long long n,
+                            cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {
+    auto each = [=](long long run, long long first, long long end) {
+      out[run] = in[first];
+      lengths[run] = static_cast<details::ValueOf<Lengths>>(end - first);
+    };
+    return details::by_run(temporary, bytes, in, count, n, each, stream, line);
+  }
+};
+
+// An argument of their own in each segment: `Reduce(..., segments, begins, ends, combine, initial)`.
+struct DeviceSegmentedReduce {
+  template <class In, class Out, class Begins, class Ends, class Operator, class T>
+  static cudaError_t Reduce(void *temporary, size_t &bytes, In in, Out out, long long segments, Begins begins, Ends ends,
+                            Operator combine, T initial, cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {
     return details::device_wide(temporary, bytes, 0, stream, line, [=](long long *) {
-      long long kept = 0;
-      for (long long i = 0; i < n; i++)
-        if (i == 0 || !(in[i] == in[i - 1])) out[kept++] = in[i];
-      *count = static_cast<details::ValueOf<Count>>(kept);
+      for (long long one = 0; one < segments; one++) {
+        T sum = initial;
+        for (long long i = begins[one]; i < ends[one]; i++) sum = combine(sum, static_cast<T>(in[i]));
+        out[one] = sum;
+      }
     });
   }
+#define CUDA_ON_CPU_SEGMENTED(name, From, initial)                                                                                 \
+  template <class In, class Out, class Begins, class Ends>                                                                         \
+  static cudaError_t name(void *temporary, size_t &bytes, In in, Out out, long long segments, Begins begins, Ends ends,            \
+                          cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {                                                             \
+    using T = details::ValueOf<From>;                                                                                              \
+    return Reduce(temporary, bytes, in, out, segments, begins, ends, cub::name(), initial, stream, line);                          \
+  }
+  CUDA_ON_CPU_SEGMENTED(Sum, Out, T{})
+  CUDA_ON_CPU_SEGMENTED(Max, In, std::numeric_limits<T>::lowest())
+  CUDA_ON_CPU_SEGMENTED(Min, In, std::numeric_limits<T>::max())
+#undef CUDA_ON_CPU_SEGMENTED
+};
+
+struct DeviceMergeSort {
+#define CUDA_ON_CPU_SORT(Keys, Pairs)                                                                                              \
+  template <class Key, class Before>                                                                                               \
+  static cudaError_t Keys(void *temporary, size_t &bytes, Key keys, long long n, Before before, cudaStream_t stream = 0,           \
+                          CUDA_ON_CPU_LINE) {                                                                                      \
+    return Pairs(temporary, bytes, keys, static_cast<NullType *>(nullptr), n, before, stream, line);                               \
+  }                                                                                                                                \
+  template <class Key, class Value, class Before>                                                                                  \
+  static cudaError_t Pairs(void *temporary, size_t &bytes, Key keys, Value values, long long n, Before before,                     \
+                           cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {                                                            \
+    auto write = [=](long long *from) {                                                                                            \
+      for (long long i = 0; i < n; i++) {                                                                                          \
+        long long at = from[i];                                                                                                    \
+        while (at < i) at = from[at]; /* where it has gone meanwhile */                                                            \
+        auto key = keys[i];                                                                                                        \
+        keys[i] = keys[at], keys[at] = key;                                                                                        \
+        if constexpr (!std::is_same_v<Value, NullType *>) {                                                                        \
+          auto value = values[i];                                                                                                  \
+          values[i] = values[at], values[at] = value;                                                                              \
+        }                                                                                                                          \
+      }                                                                                                                            \
+    };                                                                                                                             \
+    auto goes_first = [=](long long a, long long b) { return before(keys[a], keys[b]); };                                          \
+    return details::merge_sorted(temporary, bytes, n, goes_first, write, stream, line);                                            \
+  }
+  CUDA_ON_CPU_SORT(SortKeys, SortPairs)
+  CUDA_ON_CPU_SORT(StableSortKeys, StableSortPairs)
+#undef CUDA_ON_CPU_SORT
 };
 
 struct DeviceHistogram {
