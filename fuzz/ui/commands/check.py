@@ -204,7 +204,7 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
             program = CheckedProgram(
                 *(asked.library, words, asked.timeout, server, teller, asked.warp_synchronous, sampling),
                 deadline=deadline,
-                launch_by=share_of_time(deadline, GUESSES_IN_TIME),
+                launch_within=(deadline - time.monotonic()) / GUESSES_IN_TIME,
                 side_by_side=side_by_side,
                 report_finding=teller.report_finding,
                 has_made_up_arguments=bool(guess.arguments),

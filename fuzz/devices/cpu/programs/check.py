@@ -73,8 +73,8 @@ class CheckedProgram:
     """When everything ends, as time.monotonic() counts."""
     side_by_side: int = 1
     """How many runs may go on at the same time."""
-    launch_by: float = inf
-    """When a run with made-up arguments or input ends that has launched nothing."""
+    launch_within: float = inf
+    """Seconds after which a run with made-up arguments or input ends that has launched nothing."""
     has_made_up_arguments: bool = False
     has_made_up_input: bool = False
     """Whether kfuzz made up its arguments, or what it has read: then no finding is more than a warning."""
@@ -162,11 +162,11 @@ class CheckedProgram:
     def _run_ahead(self, server: Server, manner: Manner) -> tuple[ProgramEnd, Printed]:
         manner = self._own(manner)
         watch = partial(self._see_certain, manner=manner)
-        return server.run(self._request(manner), self.words, watch, self.deadline, self._launch_by)
+        return server.run(self._request(manner), self.words, watch, self.deadline, self._launch_within)
 
-    def _launch_by(self, reads_input: bool) -> float:
+    def _launch_within(self, reads_input: bool) -> float:
         is_made_up = self.has_made_up_arguments or (reads_input and not has_own_input())
-        return self.launch_by if is_made_up else inf
+        return self.launch_within if is_made_up else inf
 
     def run_once(self, _flavour: Flavour, manner: Manner, _seconds: float) -> CpuRun:
         """Run the program once, in a process of its own."""
@@ -177,8 +177,8 @@ class CheckedProgram:
         began = time.monotonic()
         watch = partial(self._watch, manner=manner)
         request = self._request(manner)
-        end, printed = ahead or self.server.run(request, self.words, watch, self.deadline, self._launch_by)
-        if end.is_cut and end.place is None and time.monotonic() > self._launch_by(end.reads_input):
+        end, printed = ahead or self.server.run(request, self.words, watch, self.deadline, self._launch_within)
+        if end.is_cut and end.place is None and self._launch_within(end.reads_input) < inf:
             self.deadline = time.monotonic()
         # It has run, and may want a larger GPU than this run shows it; or this run only settles a doubt.
         is_extra = (manner.multiprocessors != USUAL_MULTIPROCESSORS or len(self.printed) >= self.asked) and any(

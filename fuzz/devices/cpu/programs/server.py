@@ -83,14 +83,13 @@ class Server:
         words: tuple[str, ...],
         watch: Callable[[ProgramEnd], object] = lambda _: None,
         deadline: float = inf,
-        launch_by: Callable[[bool], float] = lambda _: inf,
+        launch_within: Callable[[bool], float] = lambda _: inf,
     ) -> tuple[ProgramEnd, Printed]:
         """Run a program, and return how it ended and what it printed.
 
-        A run ends by the deadline, as time.monotonic()
-        counts, with what it has shown until then. `watch` takes what a run that goes on, or that is interrupted, has
-        shown so far whenever it has a new finding. `launch_by` takes whether the run has read its input, and returns
-        when it ends without a launch.
+        A run ends by the deadline, as time.monotonic() counts, with what it has shown until then. `watch` takes what a
+        run that goes on, or that is interrupted, has shown so far whenever it has a new finding. `launch_within` takes
+        whether the run has read its input, and returns the seconds after which it ends without a launch.
         """
         with cache.scratch() as folder:
             ask, answer, output, errors = (folder / name for name in ("ask", "answer", "output", "errors"))
@@ -103,7 +102,7 @@ class Server:
             why = ""
             try:
                 look = _LiveWatcher(live, lambda shown: watch(replace(shown, reads_input=self._reads_input())))
-                status = self._status(files, deadline, look, launch_by)
+                status = self._status(files, deadline, look, launch_within)
             except OutOfMemoryError:
                 if self._gives_way:
                     raise
@@ -122,7 +121,7 @@ class Server:
             return end, Printed(texts[0], texts[1], exit_code)
 
     def _status(
-        self, request: RequestFiles, deadline: float, look: "_LiveWatcher", launch_by: Callable[[bool], float]
+        self, request: RequestFiles, deadline: float, look: "_LiveWatcher", launch_within: Callable[[bool], float]
     ) -> int | None:
         """The exit status of the process of a run; None if it did not end in time."""
         process = self._start()
@@ -137,7 +136,7 @@ class Server:
                         return int(line)
                     break
                 look.at_findings()
-                if time.monotonic() > launch_by(self._reads_input()) and not look.has_launched():
+                if look.count_seconds() > launch_within(self._reads_input()) and not look.has_launched():
                     break
                 self._expect_memory()
         except BaseException:
@@ -196,13 +195,19 @@ class _LiveWatcher:
     """Passes on what a run in another process shows."""
 
     def __init__(self, live: Path, watch: Callable[[ProgramEnd], object]) -> None:
-        self._live, self._watch, self._count = live, watch, 0
+        self._live, self._watch, self._count, self._began = live, watch, 0, inf
 
     def at_findings(self) -> None:
         """Look whether there are more findings than at the last look: to read all of the structs takes its time."""
         if (count := read_count(self._live, "finding_count")) != self._count:
             self._count = count
             self.at_all()
+
+    def count_seconds(self) -> float:
+        """Seconds since the run was seen to have begun: to start its process takes long on a busy machine."""
+        if self._live.exists():
+            self._began = min(self._began, time.monotonic())
+        return max(0.0, time.monotonic() - self._began)
 
     def has_launched(self) -> bool:
         return read_count(self._live, "launches_begun") > 0

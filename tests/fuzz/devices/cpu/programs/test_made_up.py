@@ -82,7 +82,7 @@ READING = 'int main() {\n  int n, m;\n  scanf("%d%d", &n, &m);\n'
         (WITH_USAGE, (), "", 0, "it launched nothing without arguments, and ran as `prog 32 2`: write yours after --"),
         (WITH_USAGE, ("--", "3", "4"), "", 1, "writes a[3]; a has 3 ints"),
         (UNGUARDED, (), "", 0, "ran as `prog 1024`"),
-        (SLOW, ("--max-time", "25s"), "", 0, "ran as `prog 128`"),
+        (SLOW, ("--max-time", "40s"), "", 0, "ran as `prog 128`"),
         (ASKS_GPU, (), "", 0, "it read the numbers 0, 64, 32, 16, 8, 4, 2, then 1, from its standard input"),
         (READING, (), "", 0, "it read the numbers 64, 32, 16, 8, 4, 2, then 1, from its standard input"),
         (READING, (), "3 4", 1, "writes a[3]; a has 3 ints"),
