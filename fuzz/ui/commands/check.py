@@ -31,7 +31,7 @@ from kfuzz.devices.cpu.programs.ahead import count_processors, writes_no_files
 from kfuzz.devices.cpu.programs.build import compile_source, is_program, link, load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.command_line import parse
-from kfuzz.devices.cpu.programs.made_up import NO_GUESS, Guess, Guesses
+from kfuzz.devices.cpu.programs.made_up import NOTHING_MADE_UP, Guesses, MadeUpInput
 from kfuzz.devices.cpu.programs.sampling import NOTHING_CHECKED, NOTHING_SAMPLED, USUAL_SAMPLING
 from kfuzz.devices.cpu.programs.server import Server, build_own_parts
 from kfuzz.devices.host_compiler import compiling_for
@@ -193,7 +193,7 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
     with screen.status("running") as status, ExitStack() as servers:
         server_for = cache_calls(lambda numbers: servers.enter_context(closing(Server(numbers=numbers))))
 
-        def check_list(words: tuple[str, ...], number: int, guess: Guess = NO_GUESS) -> CheckedProgram:
+        def check_list(words: tuple[str, ...], number: int, guess: MadeUpInput = NOTHING_MADE_UP) -> CheckedProgram:
             words = (*words, *guess.arguments)
             what = command_text(words)
             what += f", input {number} of {len(asked.lists)}" if len(asked.lists) > 1 else ""
@@ -259,7 +259,7 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
     )
 
 
-def next_guess(guesses: Guesses, program: CheckedProgram) -> Guess | None:
+def next_guess(guesses: Guesses, program: CheckedProgram) -> MadeUpInput | None:
     """Other input for a program that has launched nothing."""
     printed = "".join(one.output + one.errors for one in program.printed[:1])
     return guesses.next_after(printed, program.has_made_up_input, bool(program.stopped))

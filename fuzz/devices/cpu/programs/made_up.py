@@ -50,14 +50,14 @@ SIZE = "1024"
 
 
 @dataclass(frozen=True)
-class Guess:
+class MadeUpInput:
     """Arguments, and the first numbers of the standard input."""
 
     arguments: tuple[str, ...] = ()
     numbers: tuple[int, ...] = NUMBERS
 
 
-NO_GUESS = Guess()
+NOTHING_MADE_UP = MadeUpInput()
 
 
 class Guesses:
@@ -65,14 +65,14 @@ class Guesses:
 
     def __init__(self, texts: Sequence[str], has_own_arguments: bool) -> None:
         self._texts, self._has_own_arguments = texts, has_own_arguments
-        self._tried, self._waiting = [NO_GUESS], list[Guess]()
+        self._tried, self._waiting = [NOTHING_MADE_UP], list[MadeUpInput]()
 
-    def next_after(self, printed: str, reads_input: bool, is_late: bool) -> Guess | None:
+    def next_after(self, printed: str, reads_input: bool, is_late: bool) -> MadeUpInput | None:
         """The next guess after one with which the program printed this, and was ended or ended itself."""
-        last, more = self._tried[-1], list[Guess]()
+        last, more = self._tried[-1], list[MadeUpInput]()
         codes = [rename_arguments(blank_non_code(one)) for one in self._texts] if len(self._tried) == 1 else []
         if not self._has_own_arguments and reads_arguments(codes):
-            more += [Guess(one) for one in guess_arguments(printed, codes)]
+            more += [MadeUpInput(one) for one in guess_arguments(printed, codes)]
         if reads_input and last.numbers == NUMBERS:
             more += [replace(last, numbers=one) for one in guess_numbers(self._texts)]
         smaller = [replace(last, arguments=make_smaller(last.arguments))]

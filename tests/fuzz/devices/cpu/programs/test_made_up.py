@@ -9,7 +9,7 @@ import pytest
 from forked import run_forked
 from program_runs import check_text
 
-from kfuzz.devices.cpu.programs.made_up import Guess, Guesses, guess_arguments, guess_numbers
+from kfuzz.devices.cpu.programs.made_up import Guesses, MadeUpInput, guess_arguments, guess_numbers
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_numbers_to_read_are_of_the_kind_that_the_prompt_or_the_variable_names()
 
 def test_the_arguments_of_main_have_any_name() -> None:
     guesses = Guesses(["int main(int n, char const *str[]) { int rows = atoi(str[1]); }"], has_own_arguments=False)
-    assert guesses.next_after("", reads_input=False, is_late=False) == Guess(("128",))
+    assert guesses.next_after("", reads_input=False, is_late=False) == MadeUpInput(("128",))
 
 
 def test_a_program_that_works_too_long_gets_smaller_sizes_first_and_one_that_ends_gets_them_last() -> None:
