@@ -58,29 +58,33 @@ inline cudaError_t cudaMalloc3D(cudaPitchedPtr *to, cudaExtent extent, CUDA_ON_C
   return cudaMallocPitch(&to->ptr, &to->pitch, extent.width, extent.height * extent.depth, line);
 }
 
+namespace cuda_on_cpu {
+template <class T>
+void *address_of(T &symbol) { return const_cast<void *>(static_cast<const volatile void *>(&symbol)); }
+}  // namespace cuda_on_cpu
 template <class T>
 CUDA_ON_CPU_INLINE cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes, size_t offset = 0,
                                       cudaMemcpyKind = cudaMemcpyHostToDevice, CUDA_ON_CPU_LINE) {
-  return cuda_on_cpu_to_symbol(const_cast<void *>(static_cast<const void *>(&symbol)), sizeof symbol, from, bytes, offset, nullptr, line);
+  return cuda_on_cpu_to_symbol(cuda_on_cpu::address_of(symbol), sizeof symbol, from, bytes, offset, nullptr, line);
 }
 template <class T>
 CUDA_ON_CPU_INLINE cudaError_t cudaMemcpyToSymbolAsync(T &symbol, const void *from, size_t bytes, size_t offset, cudaMemcpyKind,
                                            cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {
-  return cuda_on_cpu_to_symbol(const_cast<void *>(static_cast<const void *>(&symbol)), sizeof symbol, from, bytes, offset, &stream, line);
+  return cuda_on_cpu_to_symbol(cuda_on_cpu::address_of(symbol), sizeof symbol, from, bytes, offset, &stream, line);
 }
 template <class T>
 CUDA_ON_CPU_INLINE cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
                                         cudaMemcpyKind = cudaMemcpyDeviceToHost, CUDA_ON_CPU_LINE) {
-  return cuda_on_cpu_from_symbol(to, &symbol, sizeof symbol, bytes, offset, nullptr, line);
+  return cuda_on_cpu_from_symbol(to, cuda_on_cpu::address_of(symbol), sizeof symbol, bytes, offset, nullptr, line);
 }
 template <class T>
 CUDA_ON_CPU_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset, cudaMemcpyKind,
                                              cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {
-  return cuda_on_cpu_from_symbol(to, &symbol, sizeof symbol, bytes, offset, &stream, line);
+  return cuda_on_cpu_from_symbol(to, cuda_on_cpu::address_of(symbol), sizeof symbol, bytes, offset, &stream, line);
 }
 template <class T>
 inline cudaError_t cudaGetSymbolAddress(void **to, const T &symbol) {
-  *to = const_cast<void *>(static_cast<const void *>(&symbol));
+  *to = cuda_on_cpu::address_of(symbol);
   return cudaSuccess;
 }
 template <class T>

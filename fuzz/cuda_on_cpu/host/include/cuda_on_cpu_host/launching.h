@@ -5,6 +5,8 @@
 // Arguments are evaluated once, on the host; every thread is given copies, which the call itself converts.
 #pragma once
 #include "api.h"
+#include <tuple>
+#include <utility>
 
 namespace cuda_on_cpu {
 
@@ -90,6 +92,18 @@ struct Arguments<First, Rest...> {
   }
 };
 
+// How a launch keeps the argument of this number: as the kernel's parameter if that is known, since an object that cannot
+// be copied may convert to it.
+template <class Known, size_t I, class Given, class = void>
+struct KeptAs {
+  using Type = std::decay_t<Given>;
+};
+template <class... Parameter, size_t I, class Given>
+struct KeptAs<void (*)(Parameter...), I, Given, std::enable_if_t<(I < sizeof...(Parameter))>> {
+  using Own = std::remove_cv_t<std::tuple_element_t<I, std::tuple<Parameter...>>>;
+  using Type = std::conditional_t<std::is_convertible_v<Given, Own>, Own, std::decay_t<Given>>;
+};
+
 template <class Kernel, class... Given>
 struct Bound {
   Kernel kernel;
@@ -128,23 +142,26 @@ class Launch {
       auto known = named(Tag{});
       auto *address = reinterpret_cast<const void *>(known);
       if constexpr (std::is_same_v<decltype(as_on_device(known)), decltype(known)>)
-        return with(kernel, address);
+        return with<decltype(known)>(kernel, address);
       else
-        return with(as_on_device(known), address);
+        return with<decltype(known)>(as_on_device(known), address);
     } else {
-      return with(kernel, nullptr);
+      return with<void>(kernel, nullptr);
     }
   }
 
  private:
-  template <class Kernel>
+  template <class Known, class Kernel>
   auto with(Kernel kernel, const void *address) const {
     return [launch = *this, address, kernel](auto &&...given) mutable {
-      Bound<Kernel, std::decay_t<decltype(given)>...> bound{kernel, {std::in_place, static_cast<decltype(given)>(given)...}};
-      ClusterSides cluster = launch.has_own_clusters_ ? cuda_on_cpu_own_clusters(bound.invoke, &bound) : ClusterSides{};
-      cuda_on_cpu_host_launch(launch.grid_, launch.block_, launch.shared_, launch.stream_, address, bound.invoke, &bound, &keeping_of<decltype(bound)>,
-                              launch.line_, false, cluster);
+      launch.template run<Known>(std::index_sequence_for<decltype(given)...>(), kernel, address, static_cast<decltype(given)>(given)...);
     };
+  }
+  template <class Known, size_t... I, class Kernel, class... Given>
+  void run(std::index_sequence<I...>, Kernel kernel, const void *address, Given &&...given) const {
+    Bound<Kernel, typename KeptAs<Known, I, Given>::Type...> bound{kernel, {std::in_place, static_cast<Given &&>(given)...}};
+    ClusterSides cluster = has_own_clusters_ ? cuda_on_cpu_own_clusters(bound.invoke, &bound) : ClusterSides{};
+    cuda_on_cpu_host_launch(grid_, block_, shared_, stream_, address, bound.invoke, &bound, &keeping_of<decltype(bound)>, line_, false, cluster);
   }
 
   int line_;

@@ -148,6 +148,41 @@ def test_a_file_for_the_hosts_compiler_may_define_functions_of_cudas_language(tm
     assert compile_source(parse([str(path)]).sources[0], ()).object.is_file()
 
 
+CONVERTS = """
+template <class T> struct Buffer {
+  T *at;
+  Buffer(int n) { cudaMalloc(&at, n * sizeof(T)); }
+  Buffer(const Buffer &) = delete;
+  ~Buffer() { cudaFree(at); }
+  operator T *() { return at; }
+};
+__device__ volatile int state;
+struct Pair { float a; int b; };
+__global__ void fill(float *x, const double by, int n = 32) {
+  if (threadIdx.x < n) x[threadIdx.x] = by;
+  if (threadIdx.x == 0) state = n;
+}
+template <class T> __global__ void times(T *x, Pair p, T by) { x[threadIdx.x] *= by * p.b; }
+int main() {
+  Buffer<float> b(32);
+  fill<<<1, 32>>>(b, 3);
+  times<float><<<1, 32>>>(b, Pair{1, 2}, 4);
+  int now = 0;
+  float x;
+  cudaMemcpyFromSymbol(&now, state, sizeof now);
+  cudaMemcpyToSymbol(state, &now, sizeof now);
+  cudaMemcpy(&x, b, 4, cudaMemcpyDeviceToHost);
+  return now != 32 || x != 3 * 2 * 4;
+}
+"""
+
+
+@pytest.mark.slow
+def test_an_argument_that_cannot_be_copied_converts_to_the_parameter_of_the_kernel(tmp_path: Path) -> None:
+    one, findings = check_text(tmp_path, CONVERTS, runs=1)
+    assert ([printed.exit_code for printed in one.printed], findings) == ([0], [])
+
+
 HOST_ASSEMBLY = """
 static int has_sse() {
 #ifdef _MSC_VER
