@@ -48,6 +48,11 @@ class Loosened:
             inside &= np.abs(np.sum(got, axis=axis, keepdims=True) - 1) <= missing
         return np.asarray(inside)
 
+    @property
+    def is_open(self) -> Mask:
+        """Where any number may come in the place of another."""
+        return np.asarray(np.isneginf(self.lo) & np.isposinf(self.hi))
+
     def united(self, other: "Loosened") -> "Loosened":
         """What either allows."""
         shares = None

@@ -126,8 +126,9 @@ def _judge_rows(
                 for role, look in looks.items()
             }
     stored = {role: BY_DTYPE[answered[role].dtype] for role, of in module.outputs.items() if of.is_float}
-    is_held = names_a_way(module, accuracy)
-    loosest = loosest_ends(module, asked, accuracy, scalars or {}, stored) or {}
+    given = {role: Loosened(*one.loosest) for role, one in enclosures.items() if one.loosest is not None}
+    is_held = names_a_way(module, accuracy) and not given
+    loosest = given or loosest_ends(module, asked, accuracy, scalars or {}, stored) or {}
     for role in [role for role in loosest if looks[role].worst is not None]:
         looks[role] = _look(answered[role], enclosures[role], loosest[role], is_held)
     if not is_explained:
@@ -219,7 +220,7 @@ def _look(
     status: Status = "broken"
     beyond = np.zeros_like(comparison.broken)
     if loosest is not None and not enclosure.bits:
-        is_inside = loosest.allows(got) & np.isfinite(enclosure.want)
+        is_inside = loosest.allows(got) & (np.isfinite(enclosure.want) | loosest.is_open)
         beyond = comparison.broken & ~is_inside
         if any_of(beyond) and not is_held:  # the other elements are not what it is accused of
             comparison = replace(comparison, broken=beyond, doubtful=np.zeros_like(beyond))

@@ -15,9 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.numbers.masks import any_of
+from kfuzz.oracle.numbers.verdict import Special
+from kfuzz.oracle.op.answer_sets import AnswerSets, Asked
 from kfuzz.oracle.op.op import Op
 from kfuzz.oracle.op.spelling import formula_over
 from kfuzz.oracle.systems.absent import Absent, present
@@ -503,6 +506,8 @@ def backward_of(op: Op) -> Op:
         return _over_other_arrays(op, backward_of(op.own))
     if op.answers is not None or op.has_grid:
         raise OracleError(f"{PREFIX}{op.name}: {op.name} has no gradient")
+    if op.sets is not None:
+        return _with_roles(replace(op, formula=_centers_of(op.sets)), op)
     outputs = [name for name, role in op.outputs.items() if role.is_float]
 
     def formula(N: System, **given: Any) -> dict[str, Quantity]:  # noqa: ANN401  quantities and integers
@@ -511,6 +516,19 @@ def backward_of(op: Op) -> Op:
         return {f"{DERIVATIVE}{name}": one for name, one in made.items()}
 
     return _with_roles(replace(op, formula=formula), op)
+
+
+def _centers_of(sets: AnswerSets) -> Callable[..., dict[str, Quantity]]:
+    """The exact answers of an op whose file gives the sets of its gradients, too, where it is asked with those of its
+    outputs.
+    """
+
+    def formula(N: Exact, **given: Any) -> dict[str, Quantity]:  # noqa: ANN401  quantities and integers
+        numbers = {name: one.x if isinstance(one, Quantity) else one for name, one in given.items()}
+        made = sets(Asked(numbers, {}, {}, Accuracy(), Special()))
+        return {name: N.value(one.enclosure.want) for name, one in made.items()}
+
+    return formula
 
 
 def _over_other_arrays(op: Op, own: Op) -> Op:

@@ -1,0 +1,70 @@
+"""The sets of a reference's outputs as arrays of numpy, as the oracle takes them."""
+
+from collections.abc import Sequence
+
+import torch
+
+from kfuzz.claims.references.torch.twins.sets import FP4, NumberSet, Ranked, UnstableError, numbers_of
+from kfuzz.claims.references.torch.twins.three_runs import Answered, DisagreementError, OutputSet
+from kfuzz.devices.python.torch.elements import OF_TYPE
+from kfuzz.oracle.numbers.enclosure import Doubles
+from kfuzz.oracle.sets.reference_sets import Grades, ReferenceSet, SoughtPlaces
+
+
+def in_doubles(one: torch.Tensor) -> Doubles:
+    """Numbers in float64; the parts of complex ones along a last axis."""
+    real = torch.view_as_real(one.resolve_conj()) if one.is_complex() else one
+    made: Doubles = real.detach().double().contiguous().numpy()
+    return made
+
+
+def reference_sets(answered: Answered) -> list[ReferenceSet]:
+    """The set of each output; of a case that is not judged, open ones."""
+    try:
+        return [as_set(one) for one in answered.sets]
+    except (UnstableError, DisagreementError):
+        return [as_set(one) for one in answered.open_sets]
+
+
+def as_set(one: OutputSet) -> ReferenceSet:
+    """One output's set; the parts of a complex number have its radius."""
+
+    def radius(r: torch.Tensor) -> Doubles:
+        return in_doubles(r.unsqueeze(-1).expand(*r.shape, 2) if one.x.is_complex() else r)
+
+    places = None if one.places is None or not fits(one.places, one.x) else sought(one.places)
+    return ReferenceSet(in_doubles(one.x), radius(one.proved), radius(one.loosest), places, one.x.dtype == torch.bool)
+
+
+def fits(places: Ranked, x: torch.Tensor) -> bool:
+    """Whether an output has the places as they were found, perhaps without their axis."""
+    shape = list(places.wanted.x.shape)
+    bare = shape[: places.axis % len(shape)] + shape[places.axis % len(shape) + 1 :] if shape else []
+    return list(x.shape) == shape or (list(x.shape) == bare and x.numel() == places.wanted.x.numel())
+
+
+def sought(one: Ranked) -> SoughtPlaces:
+    """Places with their axis last."""
+
+    def part(given: torch.Tensor) -> Doubles:
+        return in_doubles(given.movedim(one.axis, -1) if given.ndim else given.reshape(1))
+
+    def both(given: NumberSet) -> tuple[Doubles, Doubles]:
+        return part(given.number), part(given.radius)
+
+    return SoughtPlaces(*both(one.among), *both(one.wanted), one.is_once, one.is_first, one.axis)
+
+
+def grade_answer(sets: Sequence[ReferenceSet], got: Sequence[object]) -> list[Grades] | str:
+    """The grades of each output, or why an answer cannot be compared."""
+    if len(sets) != len(got):
+        return f"{len(got)} outputs, expected {len(sets)}"
+    made = []
+    for number, (one, answer) in enumerate(zip(sets, got, strict=True)):
+        tensor = answer if isinstance(answer, torch.Tensor) else torch.tensor(answer)
+        numbers = in_doubles(numbers_of(tensor.detach()))
+        if numbers.shape != one.x.shape:
+            return f"output {number} has the shape {list(numbers.shape)}, expected {list(one.x.shape)}"
+        element = None if tensor.dtype == FP4 else OF_TYPE.get(tensor.dtype)
+        made.append(one.grade(numbers, element))
+    return made

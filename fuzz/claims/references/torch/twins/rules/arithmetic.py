@@ -1,0 +1,170 @@
+"""Sums, products and quotients of two numbers, and absolute values."""
+
+from typing import Any
+
+import torch
+
+from kfuzz.claims.references.torch.twins.rules.shared import (
+    at_corners,
+    certain,
+    finite,
+    gap,
+    holds,
+    of_integers,
+    rounding,
+)  # fmt: skip
+from kfuzz.claims.references.torch.twins.sets import SINGLE, UNITS, NumberSet, StepResult, has_few_bits, is_power_of_two
+from kfuzz.claims.references.torch.twins.table import Operation, Roundings
+
+MOST_DIVIDED = 2.0**11
+"""A quotient of shorter numbers lies further from each integer than it errs: a 2^-20 / b against 2^-8 / b."""
+LEAST_SCALED = 2.0**-100
+"""A product with a power of two that is larger than this has lost no digit below the least numbers."""
+DIVISION = 3.0
+"""Roundings of a quotient: it may be the product with a rounded reciprocal."""
+
+
+def pair(op: Operation) -> tuple[NumberSet, NumberSet]:
+    """Both operands as sets."""
+
+    def made(one: Any) -> NumberSet:  # noqa: ANN401  a set or a number of the text
+        if isinstance(one, NumberSet):
+            return one
+        kind = torch.complex128 if isinstance(one, complex) else torch.float64
+        return NumberSet(torch.tensor(one, dtype=kind), None, kind)
+
+    return made(op.args[0]), made(op.args[1])
+
+
+def times(size: torch.Tensor, r: torch.Tensor) -> torch.Tensor:
+    """A size times a radius; a radius of 0 stays one, whatever the size."""
+    return torch.where(r == 0, 0.0, size * r)
+
+
+def are_short(*every: torch.Tensor) -> torch.Tensor:
+    """Where all numbers have so few bits that no order of a few steps rounds them."""
+    if any(one.is_complex() for one in every):
+        return torch.tensor(False)
+    short = has_few_bits(every[0])
+    for one in every[1:]:
+        short = short & has_few_bits(one)
+    return short
+
+
+def scales(by: NumberSet, other: NumberSet, op: Operation) -> torch.Tensor:
+    """Where a factor is a power of two or 0, so that no digit of the other number is lost."""
+    if by.x.is_complex() or other.x.is_complex():
+        return torch.tensor(False)
+    is_tensor = UNITS.get(other.dtype, 1.0) >= UNITS[op.dtype] and other.x.ndim > 0
+    fits = torch.tensor(True) if is_tensor else holds(other.number, op.dtype)
+    is_far = (by.size * other.size >= LEAST_SCALED) | (by.number == 0) | (other.number == 0)
+    return fits & certain(by) & is_power_of_two(by.number) & is_far
+
+
+def add(run: Roundings, op: Operation) -> list[StepResult]:
+    """a + alpha b: it rounds by the sizes of both, since a kernel may multiply a factor of both in before."""
+    if op.dtype not in UNITS:
+        return of_integers(run, op)
+    a, b = pair(op)
+    alpha = abs(float(op.option(2, "alpha", 1)))
+    by, of = (alpha, 1.0) if op.name == "rsub" else (1.0, alpha)
+    x = op.at(lambda one: one.number)[0]
+    r = None if op.is_exact else by * a.radius + of * b.radius
+    kept = (a.number == 0) | (b.number == 0) | are_short(a.number, b.number, x)
+    kept = kept & certain(a) & certain(b) & holds(x, op.dtype)
+    return [StepResult(x, r, rounding(run, x, op.dtype, run.fine * finite(by * a.size + of * b.size), kept))]
+
+
+def multiply(run: Roundings, op: Operation) -> list[StepResult]:
+    """a b; a power of two, 0 and -1 round nothing."""
+    if op.dtype not in UNITS:
+        return of_integers(run, op)
+    a, b = pair(op)
+    x = op.at(lambda one: one.number)[0]
+    r = None if op.is_exact else times(a.size, b.radius) + times(b.size, a.radius) + a.radius * b.radius
+    kept = are_short(a.number, b.number, x) & certain(a) & certain(b) & holds(x, op.dtype)
+    kept = kept | scales(a, b, op) | scales(b, a, op)
+    return [
+        StepResult(x, r, rounding(run, x, op.dtype, 3 * run.fine * finite(x.abs()) if x.is_complex() else 0.0, kept))
+    ]
+
+
+def divide(run: Roundings, op: Operation) -> list[StepResult]:
+    """a / b. Nothing is known where an infinity became a number: another arrangement gives NaN there."""
+    if op.option(2, "rounding_mode") is not None:
+        return _rounded_quotient(run, op)
+    a, b = pair(op)
+    x = op.at(lambda one: one.number)[0]
+    r = None
+    if not op.is_exact:
+        room = b.size - b.radius
+        r = torch.where(room > 0, (a.radius + times(x.abs(), b.radius)) / room, torch.inf)
+        r = torch.where(certain(a) & certain(b), 0.0, r)
+    kept = scales(b, a, op) & (b.number != 0) | ((x == 0) & (a.number == 0) & certain(a))
+    error = rounding(run, x, op.dtype, DIVISION * run.fine * finite(x.abs()), kept)
+    return [StepResult(x, lost_infinities(b, x, r), error)]
+
+
+def _rounded_quotient(run: Roundings, op: Operation) -> list[StepResult]:
+    """A quotient that is rounded to an integer: at both ends of the quotient."""
+    a, b = pair(op)
+    if op.dtype not in UNITS:
+        return of_integers(run, op) if b.is_exact else unknown_where_loose(op)
+    cut = torch.trunc if op.option(2, "rounding_mode") == "trunc" else torch.floor
+    made = divide(run, Operation("div", torch.ops.aten.div.Tensor, [a, b], {}, op.results))[0]
+    r = torch.zeros(()) if made.r is None else made.r
+    r = r if made.error is None else r + made.error
+    short = are_short(a.number, b.number) & certain(a) & certain(b) & (a.size < MOST_DIVIDED)
+    short = short & (cut(made.x) != made.x) & torch.tensor(UNITS[op.dtype] == SINGLE)
+    r = torch.where(short, 0.0, r)
+    x = cut(made.x)
+    return [StepResult(x, torch.maximum(gap(cut(made.x + r), x), gap(cut(made.x - r), x)))]
+
+
+def unknown_where_loose(op: Operation) -> list[StepResult]:
+    """Exact results, of which nothing is known where an operand is a set."""
+    made = []
+    for x in op.values():
+        r = torch.zeros(x.shape, dtype=torch.float64)
+        for one in op.sets:
+            if one.r is not None:
+                unknown = torch.where(one.r > 0, torch.inf, 0.0)
+                fits = len(unknown.shape) <= len(x.shape) and all(
+                    a in (1, b) for a, b in zip(reversed(unknown.shape), reversed(x.shape), strict=False)
+                )
+                r = torch.maximum(r, unknown if fits else unknown.sum())
+        made.append(StepResult(x, r))
+    return made
+
+
+def lost_infinities(a: NumberSet, x: torch.Tensor, r: torch.Tensor | None) -> torch.Tensor | None:
+    """A radius that is infinite where an infinity became a number."""
+    lost = a.number.isinf().expand(x.shape) & x.isfinite()
+    return r if not bool(lost.any()) else torch.where(lost, torch.inf, torch.zeros_like(x.abs()) if r is None else r)
+
+
+def remainder(run: Roundings, op: Operation) -> list[StepResult]:
+    """What a division leaves: known where the quotient's integer part is."""
+    a, b = pair(op)
+    x = op.values()[0]
+    is_float = op.dtype in UNITS
+    lost = run.fine * finite(a.size) if is_float else torch.zeros(())
+    kept = certain(a) & certain(b) & (are_short(a.number, b.number) | torch.tensor(not is_float))
+    cut = torch.trunc if op.name == "fmod" else torch.floor
+    quotient, near = a.number / b.number, 2 * (a.radius + lost) / b.size
+    same = (cut(quotient - near) == cut(quotient + near)) & certain(b)
+    r = torch.where(kept, 0.0, torch.where(same, a.radius, torch.inf))
+    return [StepResult(x, r, torch.where(kept, 0.0, lost) if is_float else None)]
+
+
+def absolute(run: Roundings, op: Operation) -> list[StepResult]:
+    a = op.args[0]
+    error = 2 * run.fine * a.size if a.x.is_complex() else None
+    return [StepResult(a.x.abs(), a.r, error)]
+
+
+RULES = {
+    "add": add, "sub": add, "rsub": add, "mul": multiply, "div": divide, "true_divide": divide,
+    "floor_divide": _rounded_quotient, "remainder": remainder, "fmod": remainder, "abs": absolute, "sign": at_corners,
+    "sgn": at_corners,
+}  # fmt: skip

@@ -1,0 +1,113 @@
+"""Softmax and its kin, variances and norms."""
+
+from math import prod
+
+import torch
+
+from kfuzz.claims.references.torch.twins.rules.shared import finite, rounding
+from kfuzz.claims.references.torch.twins.sets import MOST_SINGLE, StepResult, gamma, unknown_where
+from kfuzz.claims.references.torch.twins.table import Operation, Roundings, axes_in
+
+UNITS_OF_EXP = 12
+
+
+def softmax(run: Roundings, op: Operation) -> list[StepResult]:
+    """A softmax rises in its own logit and falls in all others. The rounding of an argument counts as one of the logit:
+    the numerator and the sum share their exponentials.
+    """
+    a, axis = op.args[0], op.args[1]
+    x = torch.softmax(a.number, axis)
+    if op.name.startswith("_safe"):
+        x = x.nan_to_num(0)
+    count = a.x.shape[axis] if a.x.ndim else 1
+    top = a.number.amax(axis, keepdim=True) if a.x.ndim else a.number
+    away = finite((top - a.number).abs())
+    shift = 2 * (finite(a.size) + finite(top.abs())) if run.is_loose else away
+    masked = (a.number == -torch.inf) & (a.radius == 0)
+    argument = torch.where(masked, 0.0, run.fine * shift)
+    reach = argument + torch.where(masked, 0.0, a.radius)
+    up, down = x * torch.exp(reach), x * torch.exp(-reach)
+    others_low = (down.sum(axis, keepdim=True) - down).clamp(min=0)
+    others_high = (up.sum(axis, keepdim=True) - up).clamp(min=0)
+    high = torch.where(up > 0, up / (up + others_low), 0.0)
+    low = torch.where(down > 0, down / (down + others_high), 0.0)
+    r = torch.maximum(high - x, x - low)
+    unknown = (torch.where(masked, 0.0, a.radius).isinf() | a.number.isnan()).sum(axis, keepdim=True) > 0
+    r = unknown_where(unknown.expand(x.shape), x, torch.where(x.isnan(), 0.0, r))
+    error = rounding(run, x, op.dtype, (gamma(count + UNITS_OF_EXP, run.fine)) * finite(x), (x == 0) & masked)
+    return [StepResult(x, r, error)]
+
+
+def log_softmax(run: Roundings, op: Operation) -> list[StepResult]:
+    """A logarithm of a sum of exponentials, perhaps taken from each logit: it moves no more than its logits do."""
+    a, is_sum = op.args[0], op.name == "logsumexp"
+    axes = axes_in(op.args[1], a.x.ndim)
+    x = op.at(lambda one: one.number)[0]
+    keep = not is_sum or bool(op.option(2, "keepdim", False))
+    count = prod(a.x.shape[axis] for axis in axes) if a.x.ndim else 1
+    worst = a.radius.amax(axes, keepdim=keep) if a.x.ndim else a.radius
+    r = None if a.is_exact else worst if is_sum else a.radius + worst
+    top = finite(a.number.amax(axes, keepdim=keep).abs()) if a.x.ndim else a.size
+    own = torch.zeros(()) if is_sum else finite(a.size)
+    more = run.fine * (count + UNITS_OF_EXP + 2 * own + 2 * top) + run.unit(op.dtype) * finite(x.abs())
+    return [StepResult(x, r, rounding(run, x, op.dtype, more))]
+
+
+def variance(run: Roundings, op: Operation) -> list[StepResult]:
+    """A variance, a standard deviation, and the mean beside it; where any arrangement counts, from moments."""
+    a, name = op.args[0], op.name
+    axes = axes_in(op.option(1, "dim"), a.x.ndim)
+    made = op.at(lambda one: one.number)
+    x = made[0]
+    count = max(prod(a.x.shape[axis] for axis in axes), 1)
+    correction = op.option(2, "correction")
+    scale = count / max(count - (1 if correction is None else float(correction)), 1e-300)
+    keep = x.ndim == a.x.ndim
+
+    def mean(one: torch.Tensor, keepdim: bool = keep) -> torch.Tensor:
+        return one.mean(axes, keepdim=keepdim)
+
+    v = x * x if name.startswith("std") else x
+    center = mean(a.number, True)
+    away, moved = (a.number - center).abs(), a.radius + mean(a.radius, True)
+    r = (2 * mean(away * moved) + mean(moved * moved)) * scale
+    slack = gamma(count + 2, run.fine) * mean(a.size)
+    lost = gamma(count + 6, run.fine) * v.abs() + 2 * run.fine * mean(away * (a.size + center.abs())) * scale
+    lost = lost + slack * slack * scale
+    if run.is_loose:
+        lost = lost + gamma(count + 6, run.fine) * mean(a.number * a.number) * scale
+    over = mean(a.number * a.number, keep) * count >= MOST_SINGLE
+    if name.startswith("std"):
+        r, lost = (torch.where(x > one.sqrt(), one / x.clamp(min=1e-300), one.sqrt()) for one in (r, lost))
+    r = unknown_where(over | ~v.isfinite() & ~x.isnan(), x, r)
+    results = [StepResult(x, r, rounding(run, x, op.dtype, lost))]
+    for one in made[1:]:
+        its = gamma(count + 2, run.fine) * mean(a.size)
+        results.append(StepResult(one, None if a.is_exact else mean(a.radius), rounding(run, one, op.dtype, its)))
+    return results
+
+
+def norm(run: Roundings, op: Operation) -> list[StepResult]:
+    """The norm of a vector, which moves no more than the norm of its operand's movement."""
+    a, order = op.args[0], op.option(1, "ord", 2)
+    x = op.at(lambda one: one.number)[0]
+    axes = axes_in(op.option(2, "dim"), a.x.ndim)
+    count = max(prod(a.x.shape[axis] for axis in axes), 1)
+    if order not in (1, 2, float("inf")):
+        return [StepResult(x, torch.full(x.shape, torch.inf, dtype=torch.float64))]
+    r = None if a.is_exact else op.at(lambda one: one.radius.to(one.number.dtype))[0].abs()
+    powers = {1: a.size, 2: a.size * a.size}.get(order)
+    if powers is not None:
+        total = powers.sum(axes, keepdim=x.ndim == a.x.ndim)
+        r = unknown_where((total >= MOST_SINGLE) | ~total.isfinite(), x, r)
+        low = (powers < 2.0**-126) & (powers > 0)
+        r = unknown_where(low.any().expand(x.shape) & (total < 2.0**-100), x, r)
+    units = 0.0 if order == float("inf") else gamma(count + 4, run.fine)
+    kept = (x == 0) | torch.tensor(order == float("inf"))
+    return [StepResult(x, r, rounding(run, x, op.dtype, units * finite(x), kept))]
+
+
+RULES = {
+    "_softmax": softmax, "_safe_softmax": softmax, "_log_softmax": log_softmax, "logsumexp": log_softmax,
+    **dict.fromkeys(("var", "std", "var_mean", "std_mean"), variance), "linalg_vector_norm": norm,
+}  # fmt: skip

@@ -1,0 +1,88 @@
+"""Places: where the largest numbers are, and what lies there. Another place is right if it comes as near."""
+
+import torch
+
+from kfuzz.claims.references.torch.twins.rules.shared import at_corners, gap
+from kfuzz.claims.references.torch.twins.sets import NumberSet, Ranked, StepResult
+from kfuzz.claims.references.torch.twins.table import Operation, Roundings
+
+
+def _unknown(near: torch.Tensor) -> torch.Tensor:
+    return torch.where(near > 1, torch.inf, 0.0)
+
+
+def near(a: NumberSet, wanted: torch.Tensor, its: torch.Tensor, axis: int) -> torch.Tensor:
+    """How many numbers come as near as those that are wanted: the wanted ones by themselves count one."""
+    every, radius = a.number.movedim(axis, -1), a.radius.movedim(axis, -1)
+    made = []
+    for one, r in zip(wanted.movedim(axis, -1).unbind(-1), its.movedim(axis, -1).unbind(-1), strict=True):
+        away = (every - one.unsqueeze(-1)).abs()
+        is_near = (away <= radius + r.unsqueeze(-1)) | (every == one.unsqueeze(-1)) | ~(away < torch.inf) & (radius > 0)
+        made.append((is_near | every.isnan() & one.unsqueeze(-1).isnan()).sum(-1))
+    return torch.stack(made, -1).movedim(-1, axis)
+
+
+def extreme(run: Roundings, op: Operation) -> list[StepResult]:
+    """The largest or the least numbers, and with an axis their places."""
+    if len(op.results) == 1:
+        return at_corners(run, op)
+    a, axis = op.args[0], op.option(1, "dim")
+    keep = bool(op.option(2, "keepdim", False))
+    best = torch.amax if op.name == "max" else torch.amin
+    x, low, high = (
+        best(one.double() if one.dtype == torch.bool else one, axis, keepdim=True) for one in (a.x, a.end(-1), a.end(1))
+    )
+    r = torch.maximum(gap(high, x), gap(low, x))
+    many = near(a, x.double(), r, axis)
+    sought = Ranked(a, NumberSet(x.double(), r, a.dtype), axis, is_first=True)
+    at = (a.number.argmax if op.name == "max" else a.number.argmin)(axis, keepdim=True)
+    parts = (x, r, at, _unknown(many))
+    if not keep and a.x.ndim:
+        parts = tuple(one.squeeze(axis) for one in parts)
+    return [StepResult(parts[0], parts[1]), StepResult(parts[2], parts[3], None, sought)]
+
+
+def place_of_extreme(run: Roundings, op: Operation) -> list[StepResult]:
+    """argmax and argmin."""
+    a, axis = op.args[0], op.option(1, "dim")
+    if axis is None:
+        a, axis = NumberSet(a.x.reshape(-1), None if a.r is None else a.r.reshape(-1), a.dtype), 0
+    name = op.name.removeprefix("arg")
+    both = [op.results[0], op.results[0]]
+    made = extreme(run, Operation(name, op.func, [a, axis, op.results[0].ndim == a.x.ndim], {}, both))[1]
+    shape = op.results[0].shape
+    assert made.r is not None, "a place has a radius"
+    return [StepResult(made.x.reshape(shape), made.r.reshape(shape), None, made.ranked)]
+
+
+def ranked(run: Roundings, op: Operation) -> list[StepResult]:
+    """Numbers in order, and their places, which are known where no neighbour comes near."""
+    a = op.args[0]
+    at = next((number for number, one in enumerate(op.func._schema.arguments) if one.name == "dim"), 1)
+    axis = int(op.option(at, "dim", -1))
+    values, places = op.values()
+    if a.x.ndim == 0:
+        return [StepResult(values, a.r), StepResult(places)]
+    low, high = (op.at(lambda one: one.end(sign))[0] for sign in (-1, 1))  # noqa: B023  used at once
+    r = torch.maximum(gap(high, values), gap(low, values))
+    is_single = values.ndim < a.x.ndim
+    one, its = (part.unsqueeze(axis) if is_single else part for part in (values.double(), r))
+    many = near(a, one, its, axis)
+    sought = Ranked(a, NumberSet(one, its, a.dtype), axis, is_once=not is_single)
+    return [
+        StepResult(values, r),
+        StepResult(places, _unknown(many.squeeze(axis) if is_single else many), None, sought),
+    ]
+
+
+def running_extreme(run: Roundings, op: Operation) -> list[StepResult]:
+    """cummax and cummin: their places are known if all numbers are."""
+    made = at_corners(run, op)
+    r = made[0].r
+    return [made[0], StepResult(made[1].x, None if r is None else torch.where(r > 0, torch.inf, 0.0))]
+
+
+RULES = {
+    "max": extreme, "min": extreme, "argmax": place_of_extreme, "argmin": place_of_extreme, "sort": ranked,
+    "topk": ranked, "kthvalue": ranked, "cummax": running_extreme, "cummin": running_extreme,
+}  # fmt: skip

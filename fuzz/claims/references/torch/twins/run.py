@@ -1,0 +1,353 @@
+"""Runs a reference and keeps a twin of each storage: one operation at a time, by its rule.
+
+An operation without a rule is torch's own decomposition of it, under the same run; else it is measured. torch's own
+tensors run beside the twins, and decide which types, shapes and steps of Python there are.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import torch
+from torch._decomp import core_aten_decompositions, decomposition_table
+
+from kfuzz.claims.references.torch.declared import DrawsError
+from kfuzz.claims.references.torch.storage import does_draw, is_view, key_of, name_of, tensors_in, written_by
+from kfuzz.claims.references.torch.twins.memory import Twins
+from kfuzz.claims.references.torch.twins.sets import (
+    GRIDS,
+    MOST,
+    MOST_SINGLE,
+    SINGLE,
+    UNITS,
+    NumberSet,
+    Ranked,
+    StepResult,
+    UnstableError,
+    sets_in,
+    to_infinity,
+)  # fmt: skip
+from kfuzz.claims.references.torch.twins.table import Operation, StepRule, rule_of
+from kfuzz.devices.python.torch.modes import UncompiledMode
+
+FACTORIES = frozenset((
+    "zeros", "ones", "full", "empty", "empty_strided", "new_zeros", "new_ones", "new_full", "new_empty", "arange",
+    "eye", "scalar_tensor", "zeros_like", "ones_like", "full_like", "empty_like", "tril_indices", "triu_indices",
+    "new_empty_strided", "empty_permuted", "zero_", "linspace", "logspace",
+))  # fmt: skip
+"""Operations whose numbers are those of torch."""
+ROUNDED_FACTORIES = ("linspace", "logspace")
+SILENT = frozenset((
+    "_assert_async", "_assert_tensor_metadata", "record_stream", "is_same_size", "resize_", "set_",
+    "_has_same_storage_numel",
+    "_linalg_check_errors", "is_pinned", "_pin_memory", "lift_fresh", "squeeze_", "unsqueeze_", "transpose_", "t_",
+    "as_strided_", "detach_", "swapaxes_", "swapdims_",
+))  # fmt: skip
+"""Operations that compute nothing, or change how a tensor reads its storage."""
+FILLS = ("uniform_", "normal_", "random_", "exponential_", "trunc_normal_")
+"""Operations that draw numbers into a tensor: a layer does for weights that may be replaced before they count."""
+BY_VALUE = frozenset((
+    "_local_scalar_dense", "item", "equal", "is_nonzero", "nonzero", "masked_select", "_unique2", "unique_dim",
+    "unique_consecutive", "nonzero_numpy",
+))  # fmt: skip
+"""Operations whose result steers Python, or the sizes of tensors."""
+WITH_LITERALS = frozenset((
+    "add", "sub", "rsub", "mul", "div", "clamp", "clamp_min", "clamp_max", "lt", "le", "gt", "ge", "maximum", "minimum",
+    "hardtanh", "true_divide",
+))  # fmt: skip
+"""Operations in which a number of the text counts as an operand: a kernel rounds it to float32."""
+LOOSE = 4.0
+"""How often each rounding counts where any arrangement is right."""
+
+
+@dataclass(frozen=True)
+class StepNoise:
+    """A measured run: every result moves by its own error times a random number.
+
+    `scale`: of the random numbers. `is_heavy`: they follow Cauchy's law, and so the median of a sum of them is the sum
+    of all sizes; else they are uniform from -1 to 1.
+    """
+
+    generator: torch.Generator
+    scale: float = 1.0
+    is_heavy: bool = False
+
+    def draw(self, shape: Sequence[int]) -> torch.Tensor:
+        drawn = torch.rand(shape, generator=self.generator, dtype=torch.float64)
+        if self.is_heavy:
+            return self.scale * torch.tan(torch.pi * (drawn - 0.5)).clamp(-1e3, 1e3)
+        return self.scale * (2 * drawn - 1)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What one run allows. `narrow`: no value of a loose run is finer than this type. `stored`: operands of products
+    are rounded to this type, as tensor cores need it.
+    """
+
+    is_loose: bool = False
+    narrow: torch.dtype | None = None
+    stored: torch.dtype | None = None
+    noise: StepNoise | None = None
+
+
+@dataclass
+class RunNotes:
+    """What a run leaves beside its numbers, each with the reference's line."""
+
+    measured: dict[str, None] = field(default_factory=dict)
+    """Operations without a rule."""
+    left: dict[str, None] = field(default_factory=dict)
+    """Where numbers left torch: their radii are lost."""
+    count: int = 0
+    drawn: list[DrawsError] = field(default_factory=list)
+    wide_operands: bool = False
+    """Whether a product's operands have more digits than the inputs' type of 16 bits."""
+
+
+class TwinRun(UncompiledMode):
+    """One run of a reference. `file`: the reference's own, whose lines are named."""
+
+    def __init__(self, file: str = "", options: RunOptions | None = None) -> None:
+        super().__init__()
+        self.file, self.options = file, options or RunOptions()
+        self.is_loose, self.noise = self.options.is_loose, self.options.noise
+        self.twins, self.notes = Twins(flushes=self.is_loose), RunNotes()
+        self.ranked: dict[int, Ranked] = {}
+        self.last_operation = ""
+
+    # -- how a kernel may round in this run
+
+    @property
+    def fine(self) -> float:
+        return SINGLE * (LOOSE if self.is_loose else 1.0)
+
+    def unit(self, dtype: torch.dtype) -> float:
+        u = UNITS.get(dtype, 0.0)
+        if not self.is_loose or not u:
+            return u
+        least = UNITS[self.options.narrow] if self.options.narrow is not None else 0.0
+        return max(LOOSE * u if u == SINGLE else 2 * u, least)
+
+    def operands(self, one: NumberSet) -> NumberSet:
+        """An operand of a product: rounded to the inputs' type of 16 bits in a run that stores it so."""
+        kind = self.options.narrow
+        if kind is None or one.dtype not in UNITS or one.x.is_complex():
+            return one
+        rounded = one.number.to(kind).double()
+        if bool((rounded == one.number).all()) and one.is_exact:
+            return one
+        self.notes.wide_operands = True
+        if self.is_loose:
+            return NumberSet(one.number, one.radius + 2 * UNITS[kind] * one.size.nan_to_num(0, posinf=0), one.dtype)
+        if self.options.stored is None:
+            return one
+        low, high = (one.end(sign).to(kind).double() for sign in (-1, 1))
+        return NumberSet(rounded, to_infinity(torch.maximum(high - rounded, rounded - low)), one.dtype)
+
+    def note_measured(self, name: str) -> None:
+        self.notes.measured[f"{name} ({self.where()})"] = None
+
+    def where(self) -> str:
+        """The line of the reference that runs."""
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename != self.file:
+            frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
+        name = self.file.rpartition("/")[2]
+        return f"{name}:{frame.f_lineno}" if frame is not None else name or "?"
+
+    # -- operations
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
+        """Run one operation on torch's tensors and on their twins."""
+        kwargs, name = kwargs or {}, name_of(func)
+        self.notes.count += 1
+        known = rule_of(name)
+        if known is None and is_composite(func):
+            with self:
+                made = func.decompose(*args, **kwargs)
+            if made is not NotImplemented:
+                return made
+        if is_view(func) or name in SILENT:
+            return func(*args, **kwargs)
+        given = tensors_in([list(args), dict(kwargs)])
+        if name in BY_VALUE:
+            return self.go_by_value(func, name, args, kwargs, given)
+        is_live = any(one.is_floating_point() or one.is_complex() or self.twins.has(one) for one in given)
+        if name in FACTORIES or not is_live:
+            return self.take_exact(func, name, args, kwargs)
+        if name in FILLS:
+            return self.fill_with_drawn(func, name, args, kwargs)
+        if does_draw(func) and not draws_nothing(name, args, kwargs):
+            raise DrawsError(name, self.where())
+        if known is None and func in core() and "out" not in kwargs:
+            try:
+                with self:
+                    made = core()[func](*args, **kwargs)
+                if made is not NotImplemented:
+                    return made
+            except (UnstableError, DrawsError):
+                raise
+            except Exception:  # noqa: S110  a decomposition that does not take these operands
+                pass
+        return self.step(known or rule_of("measured"), func, name, args, kwargs)
+
+    def step(self, rule: StepRule | None, func: Any, name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
+        """Run one operation by its rule."""
+        assert rule is not None, "there is a rule for what has none"
+        with torch.no_grad():
+            options = {key: value for key, value in kwargs.items() if key != "out"}
+            sets, named = self.as_sets(list(args)), self.as_sets(options)
+            if written_by(func, args, kwargs):
+                sets, named = copied(sets), copied(named)
+        out = func(*args, **kwargs)
+        results = tensors_in(out if isinstance(out, tuple | list) else [out])
+        self.last_operation = f"{name} ({self.where()})" if self.file else name
+        with torch.no_grad():
+            plain = name.removesuffix("_")
+            if plain in WITH_LITERALS and any(one.dtype in UNITS for one in sets_in(sets)):
+                sets = [self.literal(one) for one in sets]
+                named = {key: self.literal(one) if key in ("min", "max") else one for key, one in named.items()}
+            made = rule(self, Operation(plain.strip("_") or plain, functional(func), sets, named, results))
+            for one, result in zip(results, made, strict=False):
+                self.finish(one, result)
+        return out
+
+    def as_sets(self, given: Any) -> Any:  # noqa: ANN401  nested arguments
+        """The same arguments with sets in the place of tensors."""
+        if isinstance(given, torch.Tensor):
+            return self.twins.get(given)
+        if isinstance(given, dict):
+            return {name: self.as_sets(one) for name, one in given.items()}
+        return [self.as_sets(one) for one in given] if isinstance(given, list | tuple) else given
+
+    def literal(self, one: Any) -> Any:  # noqa: ANN401  an argument
+        """A float of the reference's text, which a kernel rounds to float32."""
+        if type(one) is not float:
+            return one
+        x = torch.tensor(one, dtype=torch.float64)
+        away = (x - x.float().double()).abs()
+        if not bool((away > 0) & away.isfinite()):
+            return NumberSet(x, None, torch.float64, is_literal=True)
+        if self.noise is not None:
+            return NumberSet(x + away * self.noise.draw(()), None, torch.float64, is_literal=True)
+        return NumberSet(x, away, torch.float64, is_literal=True)
+
+    def finish(self, one: torch.Tensor, made: StepResult) -> None:
+        """Write a result: with its own error in the radius, or moved by it at random."""
+        x, r, error = made.x, made.r, made.error
+        if x.shape != one.shape:
+            x = x.expand(one.shape)
+        self.ranked.pop(key_of(one), None)
+        if made.ranked is not None:
+            self.ranked[key_of(one)] = made.ranked
+        if self.noise is not None:
+            if error is not None:
+                moved = x + self.noise.draw(x.shape) * error
+                x = torch.where(x.isfinite() & moved.isfinite(), moved, x)
+            self.twins.put(one, x, None)
+            return
+        if error is not None:
+            error = torch.where(x.isinf() | x.isnan(), 0.0, error)
+            r = error if r is None else r + error
+        if r is not None:
+            r = to_infinity(r.double())
+            if one.dtype in UNITS and not one.is_complex():  # it may overflow, and what follows is anything
+                r = torch.where(x.isfinite() & (x.abs() + r >= MOST.get(one.dtype, MOST_SINGLE)), torch.inf, r)
+        self.twins.put(one, x, r)
+
+    def fill_with_drawn(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
+        """Draw numbers into a tensor: nothing is known of them."""
+        out = func(*args, **kwargs)
+        self.notes.drawn.append(DrawsError(name, self.where()))
+        with torch.no_grad():
+            x = args[0].detach().to(torch.float64) if args[0].is_floating_point() else args[0].detach()
+            self.twins.put(args[0], x, torch.full(x.shape, torch.inf, dtype=torch.float64))
+        return out
+
+    def take_exact(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
+        """Run what gives exact numbers: integers of integers, and tensors that are filled."""
+        out = func(*args, **kwargs)
+        for one in tensors_in(out if isinstance(out, tuple | list) else [out]):
+            if does_draw(func):
+                raise DrawsError(name, self.where())
+            self.ranked.pop(key_of(one), None)
+            if name in ROUNDED_FACTORIES and one.dtype in UNITS:
+                with torch.no_grad():
+                    x = numbers_of_factory(func, args, kwargs)
+                    self.finish(one, StepResult(x, None, 4 * self.unit(one.dtype) * x.abs().max().expand(x.shape)))
+            elif self.twins.has(one):
+                with torch.no_grad():
+                    self.twins.put(one, one.double() if one.is_floating_point() else one, None)
+        return out
+
+    def go_by_value(self, func: Any, name: str, args: Any, kwargs: Any, given: Any) -> Any:  # noqa: ANN401
+        """Let Python, or a size, go by values: those of the twins, which have to be certain."""
+        with torch.no_grad():
+            sets = [self.twins.get(one) for one in given]
+        is_sure = all(one.is_exact for one in sets)
+        if name == "_local_scalar_dense" and sets[0].dtype in UNITS:
+            if not is_sure or self.noise is not None:
+                self.notes.left[self.where()] = None
+            return complex(sets[0].x) if sets[0].x.is_complex() else float(sets[0].x)
+        if not is_sure:
+            raise UnstableError(f"{self.where()}: the reference goes by values that rounding may change ({name})")
+        exact = [
+            one.x.to(real.dtype) if real.dtype not in GRIDS else real for one, real in zip(sets, given, strict=True)
+        ]
+        if name == "_local_scalar_dense":
+            return exact[0].item()
+        if name == "masked_select":  # numbers at places that are certain
+            return torch.ops.aten.index.Tensor(args[0], [exact[1]])
+        return func(*exact, *args[len(exact) :], **kwargs)
+
+
+def numbers_of_factory(func: Any, args: Any, kwargs: Any) -> torch.Tensor:  # noqa: ANN401
+    """What a factory fills in, in float64."""
+    made: torch.Tensor = func(*args, **{**kwargs, "dtype": torch.float64})
+    return made
+
+
+def draws_nothing(name: str, args: Any, kwargs: Any) -> bool:  # noqa: ANN401
+    """Whether an operation that may draw does not: a dropout of nothing, or outside of training."""
+    if name == "native_dropout":
+        return args[1] == 0 or args[2] is False
+    return (
+        name.startswith("_scaled_dot_product") and float(kwargs.get("dropout_p", args[3] if len(args) > 3 else 0)) == 0
+    )
+
+
+@cache
+def core() -> dict[Any, Callable[..., Any]]:
+    """torch's own decompositions."""
+    return {**decomposition_table, **core_aten_decompositions()}
+
+
+@cache
+def is_composite(func: Any) -> bool:  # noqa: ANN401
+    """Whether an operation is defined by others, whatever its operands."""
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"))
+
+
+@cache
+def functional(func: Any) -> Any:  # noqa: ANN401
+    """The same operation without writes: `add` for `add_`, and for an overload with `out`."""
+    if not any(one.alias_info is not None and one.alias_info.is_write for one in func._schema.arguments):
+        return func
+    packet = getattr(torch.ops.aten, name_of(func).removesuffix("_"), None)
+    if packet is None:
+        return func
+    own = func._overloadname
+    wanted = (own.removesuffix("_out").removesuffix("out") or "default", own, "default", "Tensor")
+    return next((getattr(packet, one) for one in wanted if one in packet.overloads()), packet)
+
+
+def copied(given: Any) -> Any:  # noqa: ANN401  nested arguments
+    """Sets that a write in place does not change."""
+    if isinstance(given, NumberSet):
+        return NumberSet(given.x.clone(), None if given.r is None else given.r.clone(), given.dtype)
+    if isinstance(given, dict):
+        return {name: copied(one) for name, one in given.items()}
+    return [copied(one) for one in given] if isinstance(given, list) else given

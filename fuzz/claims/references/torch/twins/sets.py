@@ -1,0 +1,151 @@
+"""A set beside each number of a tensor: its exact value and a radius, and the types that such numbers have.
+
+Knows torch's types; it knows no operation.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from kfuzz.claims.references.torch.storage import flat
+
+SINGLE = 2.0**-24
+UNITS: dict[torch.dtype, float] = {
+    torch.float64: SINGLE, torch.float32: SINGLE, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8,
+    torch.complex64: SINGLE, torch.complex128: SINGLE,
+}  # fmt: skip
+"""The unit roundoff of each type. What a reference computes in float64, a kernel may compute in float32."""
+LEAST = {torch.float16: 2.0**-24}
+"""What a result may lose because it is small: the step of the least numbers, or the least normal number of float32."""
+TINY = 2.0**-126
+MOST = {torch.float16: 65504.0, torch.bfloat16: float(torch.finfo(torch.bfloat16).max)}
+MOST_SINGLE = float(torch.finfo(torch.float32).max)
+FP4 = getattr(torch, "float4_e2m1fn_x2", None)
+_GRIDS = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2")
+GRIDS = frozenset(getattr(torch, name) for name in _GRIDS if hasattr(torch, name))
+"""Types of few numbers: a value is rounded to them at once, and its set is what lies between both ends."""
+BITS_OF_WHOLE = 2.0**8
+"""A number with so many steps in one, and below 2^12, leaves room in float32 for whatever order computes it."""
+
+
+class UnstableError(Exception):
+    """Python, a size or an index goes by a number that rounding may change: kfuzz does not judge this case."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberSet:
+    """The numbers of an operand. `r`: how far each may be from `x`; None if all are exact.
+
+    `is_literal`: it is a number of the reference's text.
+    """
+
+    x: torch.Tensor
+    r: torch.Tensor | None
+    dtype: torch.dtype
+    is_literal: bool = False
+
+    @property
+    def radius(self) -> torch.Tensor:
+        return torch.zeros(self.x.shape, dtype=torch.float64) if self.r is None else self.r
+
+    @property
+    def number(self) -> torch.Tensor:
+        """The values in float64."""
+        return self.x if self.x.dtype in (torch.float64, torch.complex128) else self.x.double()
+
+    @property
+    def size(self) -> torch.Tensor:
+        return self.number.abs()
+
+    @property
+    def is_exact(self) -> bool:
+        return self.r is None or not bool((self.r != 0).any())
+
+    @property
+    def is_float(self) -> bool:
+        return self.dtype in UNITS or (self.dtype in GRIDS and self.dtype != FP4)
+
+    def end(self, sign: int) -> torch.Tensor:
+        """One end of each set: an integer of integers, and of truths whether some is true, or all are."""
+        if self.r is None:
+            return self.x
+        if self.x.dtype in (torch.float64, torch.complex128):
+            return self.x + sign * self.r
+        if self.x.dtype == torch.bool:
+            return self.x & (self.r == 0) if sign < 0 else self.x | (self.r > 0)
+        return self.x + sign * torch.where(self.r.isfinite(), self.r, 2.0**31).to(torch.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Places along an axis: right is each at which what was sought may lie. `wanted` has as many axes as `among`.
+
+    `is_once`: no place may come twice. `is_first`: of numbers that are equal, and known, the first is meant.
+    """
+
+    among: NumberSet
+    wanted: NumberSet
+    axis: int
+    is_once: bool = False
+    is_first: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class StepResult:
+    """A result of one operation: what the operands' radii become, and what a kernel may lose in this step alone."""
+
+    x: torch.Tensor
+    r: torch.Tensor | None = None
+    error: torch.Tensor | None = None
+    ranked: Ranked | None = None
+
+
+def wide_type(dtype: torch.dtype) -> torch.dtype:
+    """The type in which the values of a type are held."""
+    if dtype.is_complex:
+        return torch.complex128
+    return torch.float64 if dtype.is_floating_point else torch.bool if dtype == torch.bool else torch.int64
+
+
+def numbers_of(one: torch.Tensor) -> torch.Tensor:
+    """A tensor's values; of packed numbers the bytes."""
+    return one.view(torch.uint8).to(torch.int64) if one.dtype == FP4 else one.to(wide_type(one.dtype))
+
+
+def in_type(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Held values as a type has them."""
+    if dtype == FP4:
+        return x.to(torch.uint8).view(dtype)
+    return x.float().to(dtype) if dtype in GRIDS else x.to(dtype)
+
+
+def sets_in(given: Any) -> list[NumberSet]:  # noqa: ANN401  nested arguments
+    return [one for one in flat([given]) if isinstance(one, NumberSet)]
+
+
+def gamma(count: float, u: float) -> float:
+    """The most by which so many roundings grow a sum of sizes; infinite if u says nothing any more."""
+    return count * u / (1 - count * u) if count * u < 0.5 else float("inf")
+
+
+def has_few_bits(x: torch.Tensor) -> torch.Tensor:
+    """Which numbers are so short that no order of a few steps rounds them."""
+    steps = x * BITS_OF_WHOLE
+    return (steps == steps.round()) & (x.abs() < 2.0**12)
+
+
+def is_power_of_two(x: torch.Tensor) -> torch.Tensor:
+    return (torch.frexp(x).mantissa.abs() == 0.5) | (x == 0)
+
+
+def to_infinity(r: torch.Tensor) -> torch.Tensor:
+    """A radius that is not known as an infinite one."""
+    return torch.where(r.isnan(), torch.inf, r)
+
+
+def unknown_where(mask: torch.Tensor, x: torch.Tensor, r: torch.Tensor | None) -> torch.Tensor | None:
+    """A radius that is infinite where nothing is known."""
+    if not bool(mask.any()):
+        return r
+    return torch.where(mask, torch.inf, torch.zeros(x.shape, dtype=torch.float64) if r is None else r)

@@ -1,0 +1,231 @@
+"""Three runs of one table of rules: what a reference proves, what any arrangement may give, and what was measured.
+
+Knows how to run a reference; it knows no grade.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from kfuzz.claims.references.torch.storage import key_of
+from kfuzz.claims.references.torch.twins.leaves import GivenInputs, Leaf, call_with, fresh, tensors_among
+from kfuzz.claims.references.torch.twins.run import RunNotes, RunOptions, StepNoise, TwinRun
+from kfuzz.claims.references.torch.twins.sets import SINGLE, TINY, UNITS, NumberSet, Ranked, UnstableError, numbers_of
+
+HEAVY_RUNS, FULL_RUNS = 9, 3
+SMALL = 2.0**-10
+"""The scale of the random numbers of a heavy run: what follows is nearly linear in them."""
+WIDE = 2.0**15
+"""So many units of a number, or of a part of the largest one, say little."""
+MANY_SPREADS = 64.0
+"""An answer so many measured spreads away is suspect where something was measured and not proved."""
+TWICE = 2.0
+"""An answer of torch that lies outside widens the set to so many times its distance."""
+
+
+@contextmanager
+def without_mkldnn() -> Iterator[None]:
+    """Let torch choose none of the operations that take no float64."""
+    was = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(was)
+
+
+class DisagreementError(Exception):
+    """Two number systems give different sets: by what kfuzz knows of torch, the reference computes something else."""
+
+
+@dataclass(frozen=True, eq=False)
+class OutputSet:
+    """One output. `like`: torch's own answer. `proved`, `loosest`: radii around `x`. `places`: of an output of places,
+    what each of them has to hold.
+    """
+
+    name: str
+    like: Any
+    x: torch.Tensor
+    proved: torch.Tensor
+    loosest: torch.Tensor
+    places: Ranked | None = None
+
+
+@dataclass(eq=False)
+class Answered:
+    """A reference at one set of inputs."""
+
+    function: Callable[..., Any]
+    given: GivenInputs
+    file: str = ""
+    kernel_type: torch.dtype | None = None
+    """The type of 16 bits that a kernel's arrays have, where the reference's own are wider."""
+    widened: list[str] = field(default_factory=list)
+    """The outputs of which torch's own answer lies outside what is proved."""
+
+    @cached_property
+    def kind(self) -> torch.dtype | None:
+        """The type of 16 bits that inputs have: operands of products may be stored in it."""
+        every = {one.dtype for one in tensors_among(self.given)} | {self.kernel_type}
+        kinds = every & {torch.bfloat16, torch.float16}
+        return max(kinds, key=UNITS.__getitem__, default=None)
+
+    def run(self, **options: Any) -> tuple[TwinRun, list[tuple[str, Any, NumberSet]]]:  # noqa: ANN401
+        """Run the reference with twins: each output, and its set."""
+        run, given = TwinRun(self.file, RunOptions(narrow=self.kind, **options)), fresh(self.given)
+        with without_mkldnn(), run:
+            made = call_with(self.function, given)
+        with torch.no_grad():
+            return run, [(name, one, self.set_of(run, one)) for name, one in made]
+
+    @staticmethod
+    def set_of(run: TwinRun, one: Any) -> NumberSet:  # noqa: ANN401  a tensor or a number
+        if isinstance(one, torch.Tensor):
+            return run.twins.get(one)
+        r = torch.tensor(torch.inf, dtype=torch.float64) if run.notes.left and isinstance(one, float) else None
+        return NumberSet(torch.tensor(one, dtype=torch.float64 if isinstance(one, float) else None), r, torch.float64)
+
+    @cached_property
+    def strict(self) -> tuple[TwinRun, list[tuple[str, Any, NumberSet]]]:
+        return self.run()
+
+    @cached_property
+    def notes(self) -> RunNotes:
+        return self.strict[0].notes
+
+    @cached_property
+    def own(self) -> list[Leaf]:
+        """torch's own answer."""
+        return call_with(self.function, fresh(self.given))
+
+    @cached_property
+    def proved(self) -> list[torch.Tensor]:
+        """The radius of each output, wherever products store their operands in 16 bits or do not."""
+        run, made = self.strict
+        radii = [one.radius for _, _, one in made]
+        if not run.notes.wide_operands:
+            return radii
+        _, stored = self.run(stored=self.kind)
+        return [
+            torch.maximum(
+                r, (away := (other.number - one.number).abs()).nan_to_num(0) + other.radius + 0 * away.nan_to_num(0)
+            )
+            for r, (_, _, one), (_, _, other) in zip(radii, made, stored, strict=True)
+        ]
+
+    @cached_property
+    def sets(self) -> list[OutputSet]:
+        """The sets of each output, in which torch's own answer lies."""
+        run, made = self.strict
+        if run.notes.drawn and any(bool(one.radius.isinf().any()) for _, _, one in made):
+            raise run.notes.drawn[0]
+        loosely, loose = self.run(is_loose=True)
+        found = []
+        is_open = bool(run.notes.measured) or bool(run.notes.left)
+        measured = self.spread if is_open else [torch.zeros(())] * len(made)
+        narrowed = [
+            self.narrowed(one, r, place) for place, ((_, _, one), r) in enumerate(zip(made, self.proved, strict=True))
+        ]
+        every = zip(made, loose, self.proved, narrowed, measured, self.own, strict=True)
+        for (name, like, one), (_, also, other), proved, narrow, spread, (_, own) in every:
+            r = (proved if is_open else narrow) + MANY_SPREADS * spread
+            if one.x.shape != other.x.shape:
+                raise UnstableError(f"{name}: its shape goes by roundings")
+            loosest = torch.maximum(other.radius + (other.number - one.number).abs().nan_to_num(0), proved)
+            places = loosely.ranked.get(key_of(also)) if isinstance(also, torch.Tensor) else None
+            made_of = OutputSet(name, like, one.x, r, torch.full_like(r, torch.inf) if is_open else loosest, places)
+            found.append(self.with_own(made_of, own, loosest))
+        return found
+
+    def narrowed(self, one: NumberSet, r: torch.Tensor, place: int) -> torch.Tensor:
+        """A radius that has grown over many steps, no larger than many measured spreads: what is beyond is suspect."""
+        size = one.size.nan_to_num(0, posinf=0)
+        if one.dtype not in UNITS or not size.numel():
+            return r
+        is_wide = r.isfinite() & (r > WIDE * SINGLE * (size + SMALL * size.max()))
+        if not bool(is_wide.any()):
+            return r
+        limit = MANY_SPREADS * (self.spread[place] + TINY) + 2 * UNITS[one.dtype] * size
+        return torch.where(is_wide, torch.minimum(r, limit), r)
+
+    def check_agrees(self) -> None:
+        """Raise a DisagreementError unless numbers that each move by their step's error stay within the radii."""
+        _, moved = self.run(noise=StepNoise(torch.Generator().manual_seed(1)))
+        for (name, _, one), r, (_, _, other) in zip(self.strict[1], self.proved, moved, strict=True):
+            if one.x.shape != other.x.shape or one.dtype not in UNITS:
+                continue
+            away = (other.number - one.number).abs()
+            beyond = (away > r * (1 + SMALL) + TINY) & away.isfinite()
+            if bool(beyond.any()):
+                far, place = float(away[beyond].max()), beyond.nonzero()[0].tolist()
+                raise DisagreementError(
+                    f"{name}{place} moves by {far}, and no further than {float(r[beyond].max())} by its rule"
+                )
+
+    @property
+    def open_sets(self) -> list[OutputSet]:
+        """torch's own answer, of which nothing is known: where rounding decides which numbers there are at all."""
+        found = []
+        for name, one in self.own:
+            x = numbers_of(one.detach()) if isinstance(one, torch.Tensor) else torch.tensor(one)
+            r = torch.full(x.shape, torch.inf, dtype=torch.float64)
+            found.append(OutputSet(name, one, x, r, r))
+        return found
+
+    def with_own(self, one: OutputSet, own: Any, loosest: torch.Tensor) -> OutputSet:  # noqa: ANN401
+        """The same set, with torch's own answer in it. What lies far outside of any arrangement is an error of ours."""
+        if not isinstance(own, torch.Tensor) or own.dtype not in UNITS or own.is_complex():
+            return one
+        x, got = one.x.double(), numbers_of(own.detach())
+        away = (got - x).abs()
+        unit = UNITS[own.dtype] * x.abs()
+        outside = (away > one.proved + unit) & away.isfinite()
+        beyond = (away > loosest + unit) & away.isfinite()
+        if bool(beyond.any()):
+            place = tuple(int(i) for i in beyond.nonzero()[0])
+            raise DisagreementError(
+                f"{one.name}{list(place)}: torch gives {float(got[place])}, the run of its twins {float(x[place])} and "
+                f"no more than {float(loosest[place])} beside it"
+            )
+        if not bool(outside.any()):
+            return one
+        relative = float((TWICE * away / x.abs().clamp(min=1e-300))[outside].max())
+        self.widened.append(
+            f"{one.name}: torch errs by {relative / TWICE / SINGLE:.1f} units at {int(outside.sum())} places"
+        )
+        wide = torch.maximum(one.proved, torch.where(outside, TWICE * away, 0.0))
+        if relative < 1e-4:
+            wide = torch.maximum(wide, relative * x.abs().nan_to_num(0, posinf=0))
+        return OutputSet(one.name, one.like, one.x, wide, torch.maximum(one.loosest, wide), one.places)
+
+    @cached_property
+    def spread(self) -> list[torch.Tensor]:
+        """How far each element moves where every step moves by its own error; infinite if no run can be compared."""
+        _, made = self.strict
+        heavy: list[list[torch.Tensor]] = [[] for _ in made]
+        jumps = [torch.zeros(one.x.shape, dtype=torch.float64) for _, _, one in made]
+        for number in range(HEAVY_RUNS + FULL_RUNS):
+            is_heavy = number < HEAVY_RUNS
+            noise = StepNoise(torch.Generator().manual_seed(number), SMALL if is_heavy else 1.0, is_heavy)
+            try:
+                _, moved = self.run(noise=noise)
+            except UnstableError:
+                continue
+            if any(a.x.shape != b.x.shape for (_, _, a), (_, _, b) in zip(moved, made, strict=True)):
+                continue
+            for place, ((_, _, one), (_, _, at)) in enumerate(zip(moved, made, strict=True)):
+                away = (one.number - at.number).abs().nan_to_num(0)
+                if is_heavy:
+                    heavy[place].append(away / SMALL)
+                else:
+                    jumps[place] = torch.maximum(jumps[place], away)
+        if not heavy or not heavy[0]:
+            return [torch.full(one.x.shape, torch.inf, dtype=torch.float64) for _, _, one in made]
+        return [
+            torch.maximum(2 * torch.stack(one).median(0).values, jump) for one, jump in zip(heavy, jumps, strict=True)
+        ]

@@ -1,0 +1,150 @@
+"""The grade of each element of an answer, by the sets that the runs of a reference left.
+
+`proved`: by the roundings of the reference's own steps. `loosest`: by those of any arrangement.
+Knows arrays; it knows no reference and no torch.
+"""
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from kfuzz.oracle.numbers.elements import Element
+from kfuzz.oracle.numbers.enclosure import ROUND_64, Bounds, Doubles, Enclosure, Index, Mask
+from kfuzz.oracle.numbers.masks import all_of
+from kfuzz.oracle.numbers.verdict import Reason, Why
+
+ROOM = 1 + 2.0**-20
+"""docs/numerics.md#twins: float64 errs by far less than this part of what each step adds to a radius."""
+
+
+class Grade(IntEnum):
+    """What is known of an element."""
+
+    KEPT = 0
+    SUSPECT = 1
+    BROKEN = 2
+    UNJUDGED = 3
+
+
+Grades = NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class SoughtPlaces:
+    """Places along an axis, which is the last one here: right is each whose number may be what was sought.
+
+    `among`: the numbers, with their radii; `wanted`: what lies at each place. `is_once`: no place comes twice.
+    `is_first`: of numbers that are equal, and known, the first is meant.
+    """
+
+    among: Doubles
+    among_radius: Doubles
+    wanted: Doubles
+    wanted_radius: Doubles
+    is_once: bool
+    is_first: bool = False
+    axis: int = -1
+
+    def holds(self, answer: Doubles) -> Mask:
+        """Which places of an answer are right; it may lack the axis where there is one place along it."""
+        wide = answer if answer.ndim == self.wanted.ndim else np.expand_dims(answer, self.axis)
+        got = np.moveaxis(wide, self.axis, -1)
+        inside = (got >= 0) & (got < self.among.shape[-1]) & (got == np.floor(got))
+        at = np.where(inside, got, 0).astype(np.int64)
+        number, r = (np.take_along_axis(part, at, axis=-1) for part in (self.among, self.among_radius))
+        with np.errstate(invalid="ignore"):
+            near = np.abs(number - self.wanted) * (1 - ROUND_64) <= r + self.wanted_radius
+        near |= (
+            (number == self.wanted) | (np.isnan(number) & np.isnan(self.wanted)) | ~np.isfinite(r + self.wanted_radius)
+        )
+        if self.is_first:
+            equal = (self.among == self.wanted) | (np.isnan(self.among) & np.isnan(self.wanted))
+            known = (self.among_radius == 0).all(axis=-1, keepdims=True)
+            near &= ~known | (at == np.argmax(equal, axis=-1, keepdims=True))
+        if self.is_once:
+            order = np.argsort(at, axis=-1, kind="stable")
+            sorted_ = np.take_along_axis(at, order, axis=-1)
+            again = np.zeros(at.shape, dtype=np.bool_)
+            np.put_along_axis(again, order[..., 1:], sorted_[..., 1:] == sorted_[..., :-1], axis=-1)
+            near &= ~again
+        return np.asarray(np.moveaxis(inside & near, -1, self.axis).reshape(answer.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceSet:
+    """One output: its exact values, and how far from them an answer may be. An integer and a truth are numbers, too.
+
+    `may_be_nan`: of a gradient, which in another arrangement multiplies an infinity by 0.
+    """
+
+    x: Doubles
+    proved: Doubles
+    loosest: Doubles
+    places: SoughtPlaces | None = None
+    is_truth: bool = False
+    may_be_nan: bool = False
+
+    @property
+    def with_any_of_equal_places(self) -> "ReferenceSet":
+        """The same set where a claim says that of equal numbers any is meant."""
+        return self if self.places is None else replace(self, places=replace(self.places, is_first=False))
+
+    def grade(self, got: Doubles, element: Element | None) -> Grades:
+        """The grade of each element of an answer in this type; None is a type that stores any number."""
+        grades = np.full(self.x.shape, Grade.KEPT, dtype=np.int8)
+        if self.places is not None:
+            grades[~self.places.holds(got)] = Grade.BROKEN
+            return grades
+        beyond_proved, beyond_all = (
+            self._is_outside(got, self.proved, element),
+            self._is_outside(got, self.loosest, element),
+        )
+        grades[beyond_proved] = Grade.SUSPECT
+        grades[beyond_all] = Grade.BROKEN
+        no_nan = np.isnan(self.x) & ~np.isnan(got)  # another arrangement may not meet the NaN
+        grades[no_nan & beyond_proved] = Grade.SUSPECT
+        is_open = ~np.isfinite(self.proved) | (self.is_truth & (self.proved > 0))
+        grades[is_open] = Grade.UNJUDGED
+        return grades
+
+    def ends(self, radius: Doubles, element: Element | None) -> tuple[Doubles, Doubles]:
+        """The least and the greatest answers within a radius, as they are stored."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            wide = radius * ROOM + ROUND_64 * np.where(np.isfinite(self.x), np.abs(self.x), 0.0)
+            low, high = self.x - wide, self.x + wide
+            if element is not None and element.is_float:
+                low, high = element.round(low), element.round(high)
+        return np.where(np.isinf(radius), -np.inf, low), np.where(np.isinf(radius), np.inf, high)
+
+    def enclosure(self, element: Element | None) -> Enclosure:
+        """The same set as an enclosure. A number in the place of a NaN may come of another arrangement."""
+        low, high = self.ends(self.proved, element)
+        no_number = np.isnan(self.x)
+        widest = tuple(
+            np.where(no_number, end, one)
+            for end, one in zip((-np.inf, np.inf), self.ends(self.loosest, element), strict=True)
+        )
+        judged = np.isfinite(self.proved) if self.places is None else np.ones(self.x.shape, dtype=np.bool_)
+        none = np.zeros(self.x.shape)
+
+        def exact(index: Index, bits: int) -> Bounds:
+            return Bounds(*(arb(float(end[index])) for end in (low, self.x, high)))
+
+        reasons = (Reason(Why.ANYTHING, int(np.sum(~judged))),) if not all_of(judged) else ()
+        holds = None if self.places is None else self.places.holds
+        low, high = (np.where(no_number, np.nan, end) for end in (low, high))
+        return Enclosure(
+            self.x, low, high, judged, none, none, exact, None, reasons, holds=holds,
+            may_be_nan=np.ones(self.x.shape, dtype=np.bool_) if self.may_be_nan else None,
+            loosest=(none + np.inf, none - np.inf) if holds is not None else (widest[0], widest[1]),
+        )  # fmt: skip
+
+    def _is_outside(self, got: Doubles, radius: Doubles, element: Element | None) -> Mask:
+        """Which elements lie beyond a radius."""
+        low, high = self.ends(radius, element)
+        with np.errstate(invalid="ignore"):
+            inside = (got >= low) & (got <= high)
+        return np.asarray(~(inside | (got == self.x) | (np.isnan(self.x) & np.isnan(got)) | np.isinf(radius)))

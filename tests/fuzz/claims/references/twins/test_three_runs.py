@@ -1,0 +1,235 @@
+"""Whole references: right ways to compute them are kept, wrong ones are found, and what is not known is not judged."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kfuzz.oracle.sets.reference_sets import Grade
+
+torch = pytest.importorskip("torch")
+ways = pytest.importorskip("tests.fuzz.claims.references.twins.other_ways")
+twins = "kfuzz.claims.references.torch.twins"
+as_arrays = pytest.importorskip(f"{twins}.as_arrays")
+leaves = pytest.importorskip(f"{twins}.leaves")
+sets = pytest.importorskip(f"{twins}.sets")
+three_runs = pytest.importorskip(f"{twins}.three_runs")
+F = torch.nn.functional
+Grades = Sequence[Any]
+
+
+def attention(q: Any, k: Any, v: Any) -> Any:  # noqa: ANN401
+    s = (q @ k.transpose(-1, -2)).float() * 0.25
+    seen = torch.ones(q.shape[-2], k.shape[-2]).tril() > 0
+    return s.masked_fill(~seen, -torch.inf).softmax(-1).to(q.dtype) @ v
+
+
+def layer_norm(x: Any, w: Any) -> Any:  # noqa: ANN401
+    return F.layer_norm(x, x.shape[-1:], w) + x
+
+
+def quantized(x: Any) -> Any:  # noqa: ANN401
+    scale = x.abs().amax(-1, keepdim=True) / 127
+    return (x / scale).round().clamp(-128, 127).to(torch.int8), scale.squeeze(-1)
+
+
+def routed(x: Any) -> Any:  # noqa: ANN401
+    weights, places = x.float().softmax(-1).topk(2)
+    return {"weights": weights / weights.sum(-1, keepdim=True), "places": places, "none": None}
+
+
+def segments(x: Any, ends: Any) -> Any:  # noqa: ANN401
+    """Sums of segments, some of which are empty, written into parts."""
+    out = torch.zeros(len(ends) - 1, x.shape[1])
+    for at in range(len(ends) - 1):
+        out[at] = x[ends[at] : ends[at + 1]].sum(0)
+    out += 1
+    return out
+
+
+def in_place(x: Any, y: Any) -> None:  # noqa: ANN401
+    y.mul_(0.5).add_(x.exp())
+    y[:, ::2] = x[:, ::2]
+
+
+def rotated(x: Any) -> Any:  # noqa: ANN401
+    """Complex numbers by view."""
+    z = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+    turn = torch.polar(torch.ones(z.shape[-1]), torch.arange(z.shape[-1]) * 0.3)
+    return torch.view_as_real(z * turn).reshape(x.shape).to(x.dtype)
+
+
+def gradients(x: Any, w: Any) -> Any:  # noqa: ANN401
+    x = x.detach().requires_grad_()
+    return torch.autograd.grad((F.silu(x @ w) * torch.tanh(x @ w)).sum(), x)
+
+
+def convolved(x: Any, w: Any) -> Any:  # noqa: ANN401
+    return F.max_pool2d(F.relu(F.conv2d(x, w, padding=1)), 2)
+
+
+def counted(x: Any) -> Any:  # noqa: ANN401
+    """Truths, a number of integers, and bits."""
+    return (x > 0).sum(-1), (x > 0.5).any(-1), (x.view(torch.int32) >> 23) & 255
+
+
+def losses(x: Any, y: Any) -> Any:  # noqa: ANN401
+    return F.cross_entropy(x, y, ignore_index=-100), torch.logsumexp(x, -1)
+
+
+def spectrum(x: Any) -> Any:  # noqa: ANN401
+    return torch.fft.irfft(torch.fft.rfft(x) * 0.5)
+
+
+def embedded(x: Any, at: Any) -> Any:  # noqa: ANN401
+    """A gather, and a sum at places that come several times."""
+    return torch.zeros(5, x.shape[1]).index_add_(0, at, x[at]), torch.zeros(5).scatter_reduce(0, at, x[at, 0], "amax")
+
+
+def drawn(*shape: int, dtype: Any = torch.float32) -> Callable[[], Any]:  # noqa: ANN401
+    return lambda: torch.randn(shape).to(dtype)
+
+
+ENDS, PLACES, LABELS = (torch.tensor(one) for one in ([0, 2, 2, 7, 8], [0, 3, 3, 1, 0, 4, 3, 3], [1, -100, 0, 5]))
+BF16 = torch.bfloat16
+REFERENCES: dict[str, tuple[Callable[..., Any], list[Callable[[], Any]]]] = {
+    "attention": (attention, [drawn(2, 5, 16), drawn(2, 7, 16), drawn(2, 7, 16)]),
+    "attention of bf16": (
+        attention,
+        [drawn(2, 5, 16, dtype=BF16), drawn(2, 7, 16, dtype=BF16), drawn(2, 7, 16, dtype=BF16)],
+    ),
+    "layer norm": (layer_norm, [drawn(3, 32), drawn(32)]),
+    "layer norm of f16": (layer_norm, [drawn(3, 32, dtype=torch.float16), drawn(32, dtype=torch.float16)]),
+    "quantized": (quantized, [drawn(3, 16)]),
+    "routed": (routed, [drawn(6, 8)]),
+    "segments": (segments, [drawn(8, 3), lambda: ENDS]),
+    "in place": (in_place, [drawn(3, 6), drawn(3, 6)]),
+    "rotated": (rotated, [drawn(2, 8)]),
+    "gradients": (gradients, [drawn(3, 4), drawn(4, 5)]),
+    "convolved": (convolved, [drawn(1, 3, 6, 6), drawn(4, 3, 3, 3)]),
+    "counted": (counted, [drawn(3, 6)]),
+    "losses": (losses, [drawn(4, 9), lambda: LABELS]),
+    "spectrum": (spectrum, [drawn(2, 12)]),
+    "embedded": (embedded, [drawn(8, 4), lambda: PLACES]),
+}
+
+
+def given_for(name: str, seed: int) -> list[Any]:
+    torch.manual_seed(seed)
+    return [make() for make in REFERENCES[name][1]]
+
+
+def grades(sets: Any, got: Any) -> Any:  # noqa: ANN401
+    made = as_arrays.grade_answer(sets, [one for _, one in got])
+    return made if isinstance(made, str) else np.concatenate([one.ravel() for one in made])
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_right_ways_are_kept_and_nearly_all_is_judged(name: str) -> None:
+    function = REFERENCES[name][0]
+    for seed in range(3):
+        given = given_for(name, seed)
+        answered = three_runs.Answered(function, given, __file__)
+        sets = as_arrays.reference_sets(answered)
+        for way, kernel in ways.right_ways(function, given):
+            if way == "float32 inside" and name != "attention of bf16":
+                continue
+            made = grades(sets, leaves.call_with(kernel, leaves.fresh(given)))
+            assert set(made) <= {Grade.KEPT, Grade.UNJUDGED}, (way, made)
+            assert np.mean(made == Grade.UNJUDGED) <= 0.05
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_a_run_whose_steps_err_by_no_more_than_they_may_stays_within_the_sets(name: str) -> None:
+    """A second number system: numbers that move take the place of radii."""
+    for seed in range(3):
+        three_runs.Answered(REFERENCES[name][0], given_for(name, seed), __file__).check_agrees()
+
+
+def test_sets_that_are_too_narrow_do_not_agree_with_numbers_that_move() -> None:
+    answered = three_runs.Answered(REFERENCES["layer norm"][0], given_for("layer norm", 7), __file__)
+    vars(answered)["proved"] = [0.02 * one for one in answered.proved]
+    with pytest.raises(three_runs.DisagreementError, match="moves by"):
+        answered.check_agrees()
+
+
+@dataclass(frozen=True)
+class WrongAnswer:
+    """A reference and a wrong kernel for it, with the worst grade that it gets."""
+
+    name: str
+    wrong: Callable[..., Any]
+    grade: Grade = Grade.BROKEN
+
+
+WRONG = [
+    WrongAnswer("attention", lambda q, k, v: (q @ k.transpose(-1, -2) * 0.25).softmax(-1) @ v),
+    WrongAnswer("attention of bf16", lambda q, k, v: attention(q, k, v) * 1.03),
+    WrongAnswer("layer norm", lambda x, w: F.layer_norm(x, x.shape[-1:], w, None, 1e-3) + x),
+    WrongAnswer("quantized", lambda x: (quantized(x)[0] + 1, quantized(x)[1])),
+    WrongAnswer("routed", lambda x: {**routed(x), "places": routed(x)["places"].flip(-1)}),
+    WrongAnswer("routed", lambda x: {**routed(x), "places": routed(x)["places"][:, :1].expand(-1, 2)}),
+    WrongAnswer("segments", lambda x, ends: segments(x, ends) - (ends.diff() == 0).float().unsqueeze(-1)),
+    WrongAnswer("in place", lambda x, y: y.mul_(0.5) is None or None),
+    WrongAnswer("gradients", lambda x, w: (gradients(x, w)[0] * 1.0001,)),
+    WrongAnswer("counted", lambda x: (counted(x)[0], ~counted(x)[1], counted(x)[2])),
+    WrongAnswer("losses", lambda x, y: (F.cross_entropy(x, y.clamp(min=0)), torch.logsumexp(x, -1))),
+    WrongAnswer("embedded", lambda x, at: (embedded(x, at)[0], torch.full((5,), 9.0))),
+]
+
+
+@pytest.mark.parametrize("one", WRONG, ids=lambda one: one.name)
+def test_wrong_answers_have_no_place_in_the_sets(one: WrongAnswer) -> None:
+    given = given_for(one.name, 1)
+    sets = as_arrays.reference_sets(three_runs.Answered(REFERENCES[one.name][0], given, __file__))
+    assert max(grades(sets, leaves.call_with(one.wrong, leaves.fresh(given)))) >= one.grade
+
+
+def test_of_ties_any_place_is_right_but_none_comes_twice() -> None:
+    x = torch.tensor([[1.0, 3.0, 3.0, 2.0]])
+    sets = as_arrays.reference_sets(three_runs.Answered(lambda x: x.topk(2).indices, [x], __file__))
+    for places, is_right in (([1, 2], True), ([2, 1], True), ([1, 1], False), ([1, 3], False), ([1, 4], False)):
+        made = grades(sets, [("y", torch.tensor([places]))])
+        assert (max(made) == Grade.KEPT) == is_right, places
+
+
+def test_of_equal_maxima_argmax_means_the_first_and_of_near_ones_any() -> None:
+    """torch documents it: an argmax that names the last of equal ones is another function."""
+    x = torch.tensor([[1.0, 3.0, 3.0, 2.0]])
+    exact, near = (
+        as_arrays.reference_sets(three_runs.Answered(function, [x], __file__))
+        for function in (lambda x: x.argmax(-1), lambda x: (x / 3).argmax(-1))
+    )
+    first, second = ([("y", torch.tensor([place]))] for place in (1, 2))
+    assert [max(grades(exact, first)), max(grades(exact, second))] == [Grade.KEPT, Grade.BROKEN]
+    assert [max(grades(near, first)), max(grades(near, second))] == [Grade.KEPT, Grade.KEPT]
+
+
+def test_python_that_goes_by_a_number_which_rounding_may_change_is_not_judged() -> None:
+    x = torch.tensor([1e-8, -1e-8, 1.0, -1.0])
+    answered = three_runs.Answered(lambda x: x if (x / 3).sum() > 0 else -x, [x], __file__)
+    assert set(grades(as_arrays.reference_sets(answered), [("y", 5 * x)])) == {Grade.UNJUDGED}
+    with pytest.raises(sets.UnstableError, match=r"test_three_runs\.py:\d+: "):
+        _ = answered.sets
+
+
+def test_a_number_that_leaves_torch_gives_warnings_and_no_errors() -> None:
+    answered = three_runs.Answered(lambda x: x * float((x / 3).sum()), [torch.ones(4)], __file__)
+    every = as_arrays.reference_sets(answered)
+    assert set(grades(every, [("y", torch.full((4,), 5.0))])) == {Grade.SUSPECT}
+    assert set(grades(every, leaves.call_with(answered.function, answered.given))) == {Grade.KEPT}
+
+
+def test_a_value_that_the_reference_reaches_by_an_overflow_is_not_judged() -> None:
+    x = torch.full((2,), 2e38)
+    (one,) = as_arrays.reference_sets(three_runs.Answered(lambda x: (x + x) / 4, [x], __file__))
+    assert set(one.grade(np.array([np.inf, 1.0]), None)) == {Grade.UNJUDGED}
+
+
+def test_a_set_that_does_not_hold_torchs_own_answer_at_all_is_an_error_of_ours() -> None:
+    answered = three_runs.Answered(torch.exp, [torch.ones(3)], __file__)
+    vars(answered)["own"] = [("y", torch.full((3,), 2.0))]
+    with pytest.raises(three_runs.DisagreementError, match="torch gives 2"):
+        _ = answered.sets
