@@ -1,13 +1,13 @@
-"""KernelBench's problems, each as a formula that kfuzz traces and holds against the problem itself.
+"""KernelBench's problems, each run with a set beside each number, and held against its own answers.
 
     python -m benchmarks.tightness measure kernelbench FOLDER [--jobs 2] [--only level1] [--seconds 120] [--keep FOLDER]
         [--eval]
 
-FOLDER holds level1, level2, ...; it is only read. Each problem's sizes are made small, since a formula holds for all
-sizes: the smallest of a few limits at which the problem runs. A network with more weights than MOST_WEIGHTS also gets
-fewer channels, and level 4's models are small ones with random weights. A problem is judged if its formula has no
-operation without a rule, if torch's own answers in float32 and float64 lie inside, and if at least one element was
-judged. Long, since a problem, its smaller sizes and its judgement are one process's work.
+FOLDER holds level1, level2, ...; it is only read. Each problem's sizes are made small: the smallest of a few limits at
+which the problem runs. A network with more weights than MOST_WEIGHTS also gets fewer channels, and level 4's models are
+small ones with random weights. A problem is judged if it has no operation without a rule, and if nine of ten elements
+have a set; torch's own answers widen the sets where they lie outside. Long, since a problem, its smaller sizes and its
+judgement are one process's work.
 """
 
 import argparse
@@ -29,24 +29,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.fx.experimental.proxy_tensor import make_fx
 
 from benchmarks.measurement import Figures
 from benchmarks.tightness.pretrained import without_hub
-from kfuzz.claims.references.running import QUESTION
-from kfuzz.claims.references.torch import tracing
 from kfuzz.claims.references.torch.declared import DrawsError
+from kfuzz.claims.references.torch.inputs import sizes_to_run, tensors_for, with_fixed
 from kfuzz.claims.references.torch.reference_answers import does_run
 from kfuzz.claims.references.torch.runnable import runnable_of
-from kfuzz.oracle import Accuracy, Special, judge
-from kfuzz.oracle.judging.find_op import find
-from kfuzz.oracle.judging.judge import enclose_answers
-from kfuzz.oracle.numbers.elements import values
-from kfuzz.oracle.numbers.enclosure import compare
-from kfuzz.oracle.op.arrays import check_inputs
-from kfuzz.oracle.op.independence import row_axes
-from kfuzz.oracle.op.names import names_of
-from kfuzz.oracle.systems import perturbed
+from kfuzz.claims.references.torch.twins.run import core
+from kfuzz.claims.references.torch.twins.three_runs import Answered, OutputSet
 
 ANY = 1 << 30
 LIMITS = ((2, 8), (0, 8), (2, 16), (0, 16), (2, 32), (0, 32), (0, 64), (4, 64), (16, 128), (2, ANY))
@@ -77,13 +68,9 @@ Model.__init__ = eval_init
 """Added to a problem, so that its batch norms use their running values, and its dropouts drop nothing."""
 MOST_WEIGHTS = 1 << 12
 """A model with more weights gets fewer channels: the numbers in its classes are divided by one of these."""
-ROWS, LARGE_ROW = 2, 1 << 16
-"""The rows of a deep formula that are judged: one, if its inputs have more elements than the latter."""
 LEAST_BATCH, SIDES = 4, ((8, 1), (16, 1), (32, 1), (16, 16), (64, 1), (224, 1))
 """The least batch of a network, so that a batch norm has a few numbers; the least side of its images, of which number
 it is a multiple, in the order in which they are tried."""
-MOST_ELEMENTS = 1 << 20
-"""With more elements of all steps the bounds of a formula are sets alone: each run of slopes would take a minute."""
 PATCHES = 4
 """The most patches along each side of an image, if the problem has a constant for the size of a patch."""
 IMAGE_SIZE = 128
@@ -240,7 +227,7 @@ def narrowings(source: str) -> list[int]:
 
 
 def judge_problem(path: Path, in_eval: bool) -> Outcome:
-    """Trace a problem at the first limits at which it can be, and judge its own answers."""
+    """Run a problem with its sets at the first limits at which it runs."""
     found = Outcome(problem_name(path), "not")
     source = without_hub(path.read_text(encoding="utf-8")) + IN_EVAL * in_eval
     every = narrowings(source)
@@ -253,17 +240,14 @@ def judge_problem(path: Path, in_eval: bool) -> Outcome:
         }  # fmt: skip
         try:
             asked["axes"] = least_images(asked, side, multiple) if side else {}
-            answer, arrays = tracing.answer_question(asked)
-            rules = [f"{name} >= {size}" for name, (size, _, _) in asked["axes"].items()]
-            rules += [f"{name} % {step} == 0" for name, (_, _, step) in asked["axes"].items() if step > 1]
-            answer["formula"] = tracing.with_rules(answer["formula"], rules)
+            judge_answers(found, asked)
         except Exception as error:  # of the problem's own code, of torch or of a rule: it is this problem's outcome
             found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             if isinstance(error, DrawsError):  # it does so at all sizes
                 return found
             continue
         found.narrower = by
-        return judge_answers(found, answer, arrays)
+        return found
     return found
 
 
@@ -276,107 +260,35 @@ def least_images(asked: dict[str, Any], side: int, multiple: int) -> dict[str, t
     )
     least = dict.fromkeys(batches, (LEAST_BATCH, 0, 1)) | dict.fromkeys(sides, (side, 0, multiple))
     more = {name: size + by for name, (size, _, by) in least.items()}
-    if not does_run(known.call, known.declared, {**known.declared.sizes, **more}):  # it takes 10 s to trace that
+    if not does_run(known.call, known.declared, {**known.declared.sizes, **more}):
         raise ValueError(f"it does not run at {more}")
     return least
 
 
-def judge_answers(found: Outcome, answer: dict[str, Any], arrays: dict[str, Any]) -> Outcome:
-    """Hold the formula against the answers that the problem itself gave."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"problem_{re.sub(r'[^A-Za-z0-9]', '_', found.name)}.py"
-        file.write_text(answer["formula"], encoding="utf-8")
-        constants = of_prefix(arrays, "constant ")
-        if constants:
-            np.savez(file.with_suffix(".npz"), **constants)  # type: ignore[arg-type]  numpy's stubs know no such dict
-        if answer.get("run"):
-            file.with_suffix(QUESTION).write_text(json.dumps(answer["run"]), encoding="utf-8")
-        for number in range(3):
-            for precision, dtype in (("single", np.float32), ("double", np.float64)):
-                got = of_prefix(arrays, f"{precision} {number} ")
-                if not got or (precision == "double" and number):  # products in 80 bits are slow
-                    continue
-                if number == 1 and names_of(find(str(file))).is_deep:  # it differs from the first by a few places
-                    continue
-                given = of_prefix(arrays, f"input {number} ")
-                inputs = {
-                    name: one.astype(dtype) if np.issubdtype(one.dtype, np.floating) else one
-                    for name, one in given.items()
-                }
-                try:
-                    inputs, got = first_rows(str(file), inputs, got)
-                    held = hold(str(file), inputs, got)
-                except Exception as error:  # of a formula that does not hold there: it is this problem's outcome
-                    found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-                    return found
-                elements = sum(one.size for one in got.values())
-                found.elements += elements
-                found.unjudged += elements - held.judged
-                if held.outside:
-                    found.outside += 1
-                    found.why = f"{precision}: {held.outside}"
-                if precision == "single" and not number:
-                    found.width = held.width
-    if answer["unknown"]:
-        found.why = f"no rule for {', '.join(sorted(set(answer['unknown'])))}"
-        found.status = "partly" if found.unjudged < found.elements else "not"
-    elif found.outside or found.unjudged == found.elements:
-        found.why = found.why or "no element can be judged"
-    else:
-        found.status = "judged" if found.unjudged * 10 < found.elements else "partly"
-        found.why = f"{found.unjudged} of {found.elements} elements cannot be judged" if found.unjudged else ""
-    return found
+def judge_answers(found: Outcome, asked: dict[str, Any]) -> None:
+    """Run the problem with its sets, which hold the answers that it gives by itself, or raise an error."""
+    known = runnable_of(asked)
+    declared = with_fixed(known.declared, asked)
+    for number, sizes in enumerate(sizes_to_run(declared, asked)):
+        answered = Answered(known.call, list(tensors_for(declared, sizes).values()), asked["path"])
+        sets = answered.sets
+        found.elements += sum(one.x.numel() for one in sets)
+        found.unjudged += sum(int((~one.proved.isfinite()).sum()) for one in sets)
+        found.outside += len(answered.widened)
+        if not number:
+            found.width = float(np.median(np.concatenate([width_of(one) for one in sets])))
+        if answered.notes.measured:
+            found.why = f"no rule for {', '.join(answered.notes.measured)}"
+    if not found.unjudged * 10 < found.elements:
+        found.why = f"{found.unjudged} of {found.elements} elements cannot be judged"
+    found.status = "judged" if not found.why else "partly" if found.unjudged < found.elements else "not"
 
 
-def first_rows(op: str, inputs: dict[str, Any], got: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The first rows of a batch whose rows do not meet, if the formula is deep: each takes hundreds of probes."""
-    module = find(op)
-    cut = row_axes(module) if names_of(module).is_deep else {}
-    of_a_row = sum(one.size // one.shape[cut[name]] for name, one in inputs.items() if name in cut and one.size)
-    rows = ROWS if of_a_row <= LARGE_ROW else 1
-
-    def some(arrays: dict[str, Any]) -> dict[str, Any]:
-        return {
-            name: one[(*[slice(None)] * cut[name], slice(rows))] if name in cut else one for name, one in arrays.items()
-        }
-
-    return some(inputs), some(got)
-
-
-@dataclass(frozen=True)
-class Held:
-    """How one answer lies in its bounds: how many elements are judged, what is outside, and the median half width."""
-
-    judged: int
-    outside: str
-    width: float
-    """In u."""
-
-
-def hold(op: str, inputs: dict[str, Any], got: dict[str, Any]) -> Held:
-    """Hold an answer against the bounds of the formula's first form, and only what is outside against those of all."""
-    module = find(op)
-    with np.errstate(all="ignore"):
-        claim = Accuracy(form=module.every_form[0] or None)
-        given = check_inputs(op, module, inputs)
-        every = enclose_answers(module, given, got, claim, Special(), None)
-        looks = [compare(values(got[name]), one) for name, one in every.items()]
-        clashes = [clash for name, one in every.items() if one.joint for clash in one.joint(values(got[name]))]
-        widths = []
-        for name, one in every.items():
-            if module.outputs[name].is_float:
-                size = np.abs(one.want) + 1e-3 * np.max(np.abs(one.want), initial=0.0) + 1e-300
-                widths.append(((one.hi - one.lo) / 2 / size).ravel())
-    width = float(np.median(np.concatenate(widths))) / U if widths else 0.0
-    if not clashes and not any(np.any(look.broken | look.doubtful) for look in looks):
-        return Held(sum(int(one.judged.sum()) for one in every.values()), "", width)
-    verdict = judge(op, inputs, got)
-    outside = f"{verdict.status}, {verdict.ratio:.3g} of the bound" if verdict.is_outside else ""
-    return Held(verdict.judged, outside, width)
-
-
-def of_prefix(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
-    return {name.removeprefix(prefix): one for name, one in arrays.items() if name.startswith(prefix)}
+def width_of(one: OutputSet) -> Any:  # noqa: ANN401  an array
+    """The half widths of a set, in u of the element or of 1/1000 of the largest."""
+    size = one.x.abs().double().nan_to_num(0, posinf=0)
+    most = float(size.max()) if size.numel() else 0.0
+    return (one.proved / (size + 1e-3 * most + 1e-300) / U).numpy().ravel()
 
 
 def problem_name(path: Path) -> str:
@@ -402,8 +314,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     parser.add_argument("--only-kept", action="store_true", help="measure nothing: write what is kept")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    perturbed.MOST_ELEMENTS = MOST_ELEMENTS
-    make_fx(torch.neg, tracing_mode="symbolic")(torch.ones(3))  # it imports for 10 s, here and not in each child
+    core()  # it imports for 10 s, here and not in each child
     paths = sorted(
         options.folder.glob(f"{options.only}*/*.py" if "/" not in options.only else f"{options.only}*.py"),
         key=lambda path: (path.parent.name, int(path.stem.partition("_")[0])),

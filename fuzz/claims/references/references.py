@@ -1,22 +1,16 @@
-"""`op = "reference"`: the formula of a torch reference, which a separate process traces and writes.
+"""`op = "reference"`: the op of a torch reference, which a separate process describes.
 
-The trace becomes the text of an op like any other, cached under a hash of its content. kfuzz uses it only if it gives
-the same results as the reference at several sizes. `resolve` is the only step of reading a claim that starts a process,
-uses the cache or judges. Knows files and processes; torch is not imported.
-Long, since tracing, caching and checking a formula share its file.
+The op's file says which arrays it has, and asks another process for the sets of each case. `resolve` is the only step
+of reading a claim that starts a process or uses the cache. Knows files and processes; torch is not imported.
 """
 
-import base64
-import io
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from kfuzz.claims.language.callables import axes_of, in_claims_language, read_entry, with_arrays
 from kfuzz.claims.language.front_matter import FrontMatter
@@ -32,13 +26,9 @@ from kfuzz.claims.references.trace_answer import home_in
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, cache
-from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.judging.find_op import find
-from kfuzz.oracle.judging.judge import judge
 from kfuzz.oracle.numbers.elements import BOOL, I32, I64, NARROW, U8
-from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.op.backward import GRADIENT, PREFIX
-from kfuzz.oracle.op.names import names_of
 from kfuzz.oracle.op.shapes import is_derived, longer_by, read_dimension
 from kfuzz.oracle.op.spelling import name_in
 
@@ -49,9 +39,7 @@ TRACER = "kfuzz.claims.references.torch.trace_server"
 INPUT = re.compile(r"\s*(?P<element>\w+)\s*\[(?P<dims>[^\]]*)\]\s*->\s*(?P<role>\w+)")
 ARRAY = re.compile(r"\s*(?P<element>\w+)\s*\[")
 WHOLE = {I32.name: "", I64.name: "", BOOL.name: "bool", U8.name: "bool"}
-"""The types of integers and truths, with what an array holds if the claim does not say; nothing: the tracer looks."""
-PRECISIONS = {"single": np.float32, "double": np.float64}
-"""The precisions in which the reference answered; double only if it computes in no narrower type."""
+"""The types of integers and truths, with what an array holds if the claim does not say; nothing: kfuzz looks."""
 
 
 def resolve(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
@@ -63,7 +51,7 @@ def resolve(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
 
 
 def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
-    """The claim with its reference, and with the formula made from it as its op."""
+    """The claim with its reference, and with the op made from it."""
     if claim.op not in (OP, PREFIX + OP):
         return claim
     reference = reference_of(front, claim.call.reference)
@@ -73,7 +61,7 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     claim = replace(claim, op=str(formula), reference=reference)
     for one in formats():
         claim = one.complete(front, claim, answer)
-    claim = with_whole(claim, {**answer.get("whole", {}), **whole_answers(answer)})
+    claim = with_whole(claim, {**answer.get("whole", {}), **answer["types"]})
     return with_args(with_home(with_some_places(claim), home_in(answer)), answer)
 
 
@@ -115,9 +103,9 @@ def reference_behind(op: str) -> Reference | None:
 
 
 def formula_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> tuple[Path, dict[str, Any]]:
-    """The formula of a claim's reference, traced or from the cache, and what else the tracer says of it."""
+    """The op of a claim's reference, described or from the cache, and what else the process says of it."""
     question = question_for(front, claim, reference)
-    key = cache.key("reference 4", tracer_text(), json.dumps(question, sort_keys=True))
+    key = cache.key("reference 5", tracer_text(), json.dumps(question, sort_keys=True))
     raw = cache.fetch(f"{FOLDER}/{key}.json")
     if raw is None:
         raw = traced(front, question)
@@ -125,9 +113,7 @@ def formula_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -
     answer = json.loads(raw)
     if "error" in answer:
         raise front.error(("op",), f"{reference.name} in {shown_path(reference.path)}: {answer['error']}")
-    formula = write_formula(front, answer)
-    check_agrees(front, formula, answer, narrow_values(formula, answer.get("narrow", narrow_types(claim))))
-    return formula, answer
+    return write_formula(front, answer), answer
 
 
 def with_home(claim: WrittenClaim, home: Mapping[str, int]) -> WrittenClaim:
@@ -148,11 +134,6 @@ def with_some_places(claim: WrittenClaim) -> WrittenClaim:
     derived = (d for one in find(op).outputs.values() for d in one.dimensions if is_derived(d) and "-" in d)
     rules = (f"{in_claims_language(d, op, claim.scalars)} >= 1" for d in derived)
     return replace(claim, where=tuple(dict.fromkeys((*claim.where, *rules))))
-
-
-def whole_answers(answer: Mapping[str, Any]) -> dict[str, str]:
-    """The outputs of 64-bit integers: those of torch's argmax and its kin."""
-    return {name: I64.name for name, one in arrays_of(answer, "single 0 ").items() if one.dtype == np.int64}
 
 
 def with_args(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
@@ -181,7 +162,7 @@ def with_whole(claim: WrittenClaim, whole: Mapping[str, str]) -> WrittenClaim:
 
 
 def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> dict[str, object]:
-    """The input of the tracer: the file, and the shapes of the inputs if the claim has some."""
+    """The question to the process: the file, and the shapes of the inputs if the claim has some."""
     inputs, integers = dict[str, list[str]](), dict[str, str]()
     for text in (claim.arrays or {}).values():
         array = INPUT.match(text)
@@ -216,14 +197,14 @@ def calls_object(front: FrontMatter, claim: WrittenClaim) -> bool:
 
 
 def tracer_text() -> str:
-    """The texts, besides the reference's own, on which the formula depends: the tracer and its table."""
+    """The texts, besides the reference's own, on which the op depends."""
     here = Path(__file__).parent
-    files = (path for folder in ("aten", "torch") for path in sorted((here / folder).glob("*.py")))
+    files = sorted((here / "torch").rglob("*.py"))
     return "".join(path.read_text(encoding="utf-8") for path in files)
 
 
 def traced(front: FrontMatter, question: Mapping[str, object]) -> bytes:
-    """The answer of the tracer, with its arrays, as cached; ClaimError without torch."""
+    """The answer of the process, as cached; ClaimError without torch."""
     announce(Phase(Stage.TRACING, front.path.name))
     with cache.scratch() as folder:
         (folder / "question.json").write_text(json.dumps(question), encoding="utf-8")
@@ -231,88 +212,27 @@ def traced(front: FrontMatter, question: Mapping[str, object]) -> bytes:
             serving.ask(TRACER, folder)
         except serving.NoAnswerError as error:
             missing = "; pip install torch" if "No module named 'torch'" in str(error) else ""
-            raise front.error(("op",), f"the reference cannot be traced: {str(error)[:200]}{missing}") from None
+            raise front.error(("op",), f"the reference cannot be run: {str(error)[:200]}{missing}") from None
         if not (folder / "answer.json").is_file():
             said = ((folder / "errors.txt").read_text(errors="replace").strip().splitlines() or ["it ended"])[-1]
-            raise front.error(("op",), f"the reference cannot be traced: {said[:200]}")
-        answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
-        answer["arrays"] = base64.b64encode((folder / "arrays.npz").read_bytes()).decode()
-        return json.dumps(answer).encode()
+            raise front.error(("op",), f"the reference cannot be run: {said[:200]}")
+        return (folder / "answer.json").read_bytes()
 
 
 def write_formula(front: FrontMatter, answer: Mapping[str, str]) -> Path:
-    """The formula as a file named by its content, so an edit of the kernel beside the reference does not change it."""
-    arrays = arrays_of(answer, "constant ")
-    text = answer["formula"]
-    digest = cache.key(
-        text, json.dumps(answer.get("run")), *(part for name, held in arrays.items() for part in (name, held.tobytes()))
-    )[:12]
-    path = cache.folder() / FOLDER / digest / f"{front.path.stem.partition(':')[0]}.py"
+    """The op as a file named by its content, so an edit of the kernel beside the reference does not change it."""
+    text, run = answer["formula"], json.dumps(answer["run"])
+    folder = cache.folder() / FOLDER / cache.key(text, run)[:12]
+    path = folder / f"{front.path.stem.partition(':')[0]}.py"
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
-        if "run" in answer:
-            path.with_suffix(running.QUESTION).write_text(json.dumps(answer["run"]), encoding="utf-8")
-        if arrays:
-            np.savez(path.with_suffix(f".{os.getpid()}.npz"), **arrays)  # type: ignore[arg-type]  # numpy's stubs know no such dict
-            path.with_suffix(f".{os.getpid()}.npz").replace(path.with_suffix(".npz"))
+        path.with_suffix(running.QUESTION).write_text(run, encoding="utf-8")
         path.with_suffix(f".{os.getpid()}").write_text(text, encoding="utf-8")
         path.with_suffix(f".{os.getpid()}").replace(path)
     return path
-
-
-def arrays_of(answer: Mapping[str, str], prefix: str) -> dict[str, np.ndarray]:
-    """The arrays of an answer whose names have this prefix, by name without it."""
-    with np.load(io.BytesIO(base64.b64decode(answer["arrays"]))) as held:
-        return {name.removeprefix(prefix): held[name] for name in held.files if name.startswith(prefix)}
 
 
 def narrow_types(claim: WrittenClaim) -> list[str]:
     """The types of its arrays that are narrower than float32."""
     elements = {array["element"] for text in (claim.arrays or {}).values() if (array := ARRAY.match(text))}
     return sorted(elements & NARROW.keys())
-
-
-def narrow_values(formula: Path, narrow: Sequence[str]) -> Accuracy:
-    """The accuracy of a reference that itself rounds values to the type of 16 bits that the claim's arrays have."""
-    widest = max((NARROW[name] for name in narrow), key=lambda one: one.u, default=None)
-    op = find(str(formula))
-    if widest is None or not op.is_whole:
-        return Accuracy()
-    return Accuracy(keep={name: widest.name for name in op.steps if name in names_of(op).narrow_values})
-
-
-def check_agrees(front: FrontMatter, path: Path, answer: Mapping[str, str], accuracy: Accuracy) -> None:
-    """Raise a ClaimError if the reference itself, in float32 or float64, is outside the formula's bounds."""
-    done = path.with_suffix(".agrees")
-    if done.is_file():
-        return
-    try:
-        number = 0
-        while inputs := arrays_of(answer, f"input {number} "):
-            for precision, dtype in PRECISIONS.items():
-                if answers := arrays_of(answer, f"{precision} {number} "):
-                    given = {
-                        name: one.astype(dtype) if np.issubdtype(one.dtype, np.floating) else one
-                        for name, one in inputs.items()
-                    }
-                    check_means(front, path, given, answers, accuracy)
-            number += 1
-    except OracleError as error:
-        raise front.error(("op",), f"the formula that was made of the reference is none: {error}") from None
-    done.touch()
-
-
-def check_means(
-    front: FrontMatter, path: Path, inputs: Mapping[str, np.ndarray], answers: Mapping[str, np.ndarray],
-    accuracy: Accuracy,
-) -> None:  # fmt: skip
-    """Check the reference's answers at one set of sizes, in one precision, against the bounds of the formula."""
-    verdict = judge(str(path), inputs, answers, accuracy)
-    if verdict.is_outside and verdict.worst is not None:
-        worst = verdict.worst
-        at = f"{worst.output}[{', '.join(map(str, worst.index))}] of {list(answers[worst.output].shape)}"
-        found = (
-            f"the formula that was made of the reference is not what it computes: {at} in {answers[worst.output].dtype}"
-        )
-        difference = f"{found} is {worst.got:.17g}, and by the formula in [{worst.lo:.17g}, {worst.hi:.17g}]"
-        raise front.error(("op",), f"{difference}; does it depend on more than its inputs and their sizes?")

@@ -1,11 +1,12 @@
-"""The formula of a reference that kfuzz runs, for the sizes and integers of one case.
+"""The sets of a reference that kfuzz runs, for the numbers of one case.
 
-A process of its own, which stays up, runs the reference and writes the formula; kfuzz keeps it in its cache. Knows
-files and processes; torch is not imported.
+A process of its own, which stays up, runs the reference with a set beside each number. Knows files and processes; torch
+is not imported.
 """
 
 import functools
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,62 +15,83 @@ from numpy.typing import NDArray
 
 from kfuzz.claims.references import serving
 from kfuzz.devices import cache
+from kfuzz.oracle.numbers.elements import NARROW
 from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
+from kfuzz.oracle.sets.reference_sets import ReferenceSet, SoughtPlaces
+from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.value import Quantity
 
 SERVER = "kfuzz.claims.references.torch.run_server"
-FOLDER = "runs"
 QUESTION = ".run.json"
-"""The ending of the file beside a formula that says how to run its reference."""
-KEPT = 64
-ByRuns = Callable[..., Any]
+"""The ending of the file beside an op's that says how to run its reference."""
+KEPT = 4
+PARTS = ("x", "proved", "loosest")
+SOUGHT = ("among", "among_radius", "wanted", "wanted_radius")
+ArraysOfSets = Mapping[str, NDArray[Any]]
+FrozenArrays = tuple[tuple[str, tuple[int, ...], str, bytes], ...]
 
 
-def formula_at(file: str, given: Mapping[str, Any]) -> ByRuns:
-    """The formula for the shapes of these inputs, and for the integers among them."""
-    whole = tuple(
-        (name, one.shape, one.tobytes() if isinstance(one, np.ndarray) else b"", str(getattr(one, "dtype", "")))
-        for name, one in given.items()
-    )
-    return _formula_of(file, whole)
+def sets_at(file: str, asked: Asked) -> dict[str, AnswerSet]:
+    """The right answers of each output for the numbers of a case."""
+    stored = asked.stored
+    narrow = max((one for one in stored.values() if one.name in NARROW), key=lambda one: one.u, default=None)
+    every = sets_of_run(file, frozen(asked.inputs), narrow.name if narrow is not None else "")
+    for name, one in every.items():
+        shape = np.shape(asked.written.get(name, one.x))
+        if shape != one.x.shape:
+            raise OracleError(f"the reference's {name} has the shape {list(one.x.shape)}, and not {list(shape)}")
+    any_place = asked.special.ties == "any"
+    every = {name: one.with_any_of_equal_places if any_place else one for name, one in every.items()}
+    return {name: AnswerSet(one.enclosure(stored.get(name))) for name, one in every.items()}
+
+
+def exact_at(file: str, N: Exact, given: Mapping[str, Any]) -> dict[str, Quantity]:
+    """The exact outputs for the numbers of a case."""
+    numbers = {name: np.asarray(one.x if isinstance(one, Quantity) else one) for name, one in given.items()}
+    every = sets_of_run(file, frozen(numbers), "")
+    return {name: N.value(one.x) for name, one in every.items()}
+
+
+def frozen(arrays: ArraysOfSets) -> FrozenArrays:
+    """ArraysOfSets as a key."""
+    return tuple((name, one.shape, one.dtype.str, np.ascontiguousarray(one).tobytes()) for name, one in arrays.items())
 
 
 @functools.lru_cache(maxsize=KEPT)
-def _formula_of(file: str, whole: tuple[tuple[str, tuple[int, ...], bytes, str], ...]) -> ByRuns:
+def sets_of_run(file: str, inputs: FrozenArrays, narrow: str) -> Mapping[str, ReferenceSet]:
+    """The set of each output; `narrow`: the type of 16 bits that the kernel's arrays have, if any."""
     question = Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")
-    parts = [part for name, shape, raw, kind in whole for part in (name, str(shape), kind, raw)]
-    folder = f"{FOLDER}/{cache.key('run 2', question, *parts)}"
-    text, constants = (cache.fetch(f"{folder}.{ending}") for ending in ("py", "npz"))
-    if text is None or constants is None:
-        inputs = {name: _input_of(shape, raw, kind) for name, shape, raw, kind in whole}
-        text, constants = ask(question, inputs)
-        cache.save(f"{folder}.py", text)
-        cache.save(f"{folder}.npz", constants)
-    with cache.scratch() as into:
-        (into / "constants.npz").write_bytes(constants)
-        with np.load(into / "constants.npz") as held:
-            space: dict[str, Any] = {"CONSTANTS": {name: held[name] for name in held.files}}
-    exec(compile(text, file, "exec"), space)  # noqa: S102  the text of our own rules
-    formula: ByRuns = space["formula"]
-    return formula
-
-
-def _input_of(shape: tuple[int, ...], raw: bytes, kind: str) -> NDArray[Any]:
-    """Integers as they are; of floats only the shape matters."""
-    if kind:
-        made: NDArray[Any] = np.frombuffer(raw, dtype=kind).reshape(shape)
-        return made if kind == "bool" else made.astype(np.int64)
-    return np.random.default_rng(1).standard_normal(shape).astype(np.float32)
-
-
-def ask(question: str, inputs: Mapping[str, NDArray[Any]]) -> tuple[bytes, bytes]:
-    """The formula's text and its arrays, from the process that runs references."""
+    arrays = {name: np.frombuffer(raw, dtype=kind).reshape(shape) for name, shape, kind, raw in inputs}
     with cache.scratch() as folder:
-        (folder / "run.json").write_text(question, encoding="utf-8")
-        np.savez(folder / "inputs.npz", **inputs)  # type: ignore[arg-type]  # numpy's stubs know no such dict
+        (folder / "run.json").write_text(json.dumps({**json.loads(question), "kernel": narrow}), encoding="utf-8")
+        np.savez(folder / "inputs.npz", **arrays)  # type: ignore[arg-type]  # numpy's stubs know no such dict
         try:
             serving.ask(SERVER, folder)
         except serving.NoAnswerError as error:
             raise OracleError(f"the process that runs the reference: {error}") from None
         if (folder / "error.txt").is_file():
             raise OracleError((folder / "error.txt").read_text(encoding="utf-8"))
-        return (folder / "formula.py").read_bytes(), (folder / "constants.npz").read_bytes()
+        with np.load(folder / "sets.npz") as held:
+            return {name: read_set(name, held) for name in map(str, held["names"])}
+
+
+def arrays_of_set(name: str, one: ReferenceSet) -> dict[str, NDArray[Any]]:
+    """A set as arrays, by their names in a file."""
+    made = {f"{part} {name}": np.atleast_1d(getattr(one, part)) for part in PARTS}
+    if one.places is not None:
+        made |= {f"{part} {name}": np.atleast_1d(getattr(one.places, part)) for part in SOUGHT}
+        made[f"how {name}"] = np.asarray([one.places.is_once, one.places.is_first, one.places.axis])
+    return {**made, f"truth {name}": np.asarray([one.is_truth, one.may_be_nan])}
+
+
+def read_set(name: str, held: ArraysOfSets) -> ReferenceSet:
+    """The set that lies in a file."""
+    places = None
+    if f"how {name}" in held:
+        once, first, axis = held[f"how {name}"]
+        among, its, wanted, their = (held[f"{part} {name}"] for part in SOUGHT)
+        places = SoughtPlaces(among, its, wanted, their, bool(once), bool(first), int(axis))
+    x, proved, loosest = (held[f"{part} {name}"] for part in PARTS)
+    is_truth, may_be_nan = map(bool, held[f"truth {name}"])
+    return ReferenceSet(x, proved, loosest, places, is_truth, may_be_nan)

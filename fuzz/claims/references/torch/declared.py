@@ -34,10 +34,6 @@ class DrawsError(CannotError):
         )
 
 
-class OneSizeError(CannotError):
-    """The reference was traced for one size of a dimension alone."""
-
-
 @dataclass(frozen=True)
 class Declared:
     """The inputs of a reference: their dimensions, the limits of integers, and the dimensions of only one size.

@@ -2,24 +2,33 @@
 
     python -m kfuzz.claims.references.torch.run_server
 
-A line names a folder with run.json and inputs.npz; the process leaves formula.py and constants.npz there, or error.txt,
-and prints a line. It ends with its input. The references' files run here, and never in a process that judges.
+A line names a folder with run.json and inputs.npz; the process leaves sets.npz there, or error.txt, and prints a line.
+It ends with its input. The references' files run here, and never in a process that judges.
 """
 
 import functools
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from kfuzz.claims.references.running import arrays_of_set
 from kfuzz.claims.references.serving import serve
 from kfuzz.claims.references.torch.declared import CannotError
 from kfuzz.claims.references.torch.inputs import in_declared_types
-from kfuzz.claims.references.torch.run_formula import text_of_run
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
-from kfuzz.claims.references.torch.running import run_traced
+from kfuzz.claims.references.torch.sizes import BOOLEAN
+from kfuzz.claims.references.torch.twins.as_arrays import reference_sets
+from kfuzz.claims.references.torch.twins.leaves import leaves, named_outputs
+from kfuzz.claims.references.torch.twins.three_runs import Answered
 from kfuzz.devices.python.raising import words_of
+from kfuzz.devices.python.torch.elements import TYPES
+from kfuzz.oracle.numbers.elements import NARROW
+from kfuzz.oracle.op.backward import DERIVATIVE
 
 
 def main() -> None:
@@ -29,21 +38,75 @@ def main() -> None:
 
 
 def answer_run(folder: Path) -> None:
-    """Run a reference at the sizes and integers that lie in a folder."""
+    """Run a reference on the numbers that lie in a folder."""
     asked = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    narrow = TYPES[NARROW[kernel]] if (kernel := asked.pop("kernel", "")) else None
     try:
         known = known_reference(json.dumps(asked))
         with np.load(folder / "inputs.npz") as held:
-            given = in_declared_types(known.declared, {name: torch.from_numpy(held[name]) for name in known.names})
-        running, outputs = run_traced(known.call, Path(asked["path"]), given, asked.get("narrow", ()))
-        text = text_of_run(running, outputs, given)
-        constants = {name: one for name, one in running.memory.constants.items() if f'"{name}"' in text}
-        np.savez(folder / "constants.npz", **constants)
-        (folder / "formula.py").write_text(text, encoding="utf-8")
+            numbers = {name: torch.from_numpy(held[name]) for name in held.files}
+        given = as_given(known, {name: numbers.pop(name) for name in known.names})
+        if narrow is not None and does_take(known, narrower := in_kernels_type(given, narrow)):
+            given = narrower
+        upstream = [one.float() for one in numbers.values()]
+        call = partial(gradients, known, list(given)) if upstream else known.call
+        answered = Answered(call, [*given.values(), *upstream], asked["path"], kernel_type=narrow)
+        is_gradient = bool(upstream) or known.forward is not None
+        may_be_nan = is_gradient and not all(are_finite(one) for one in answered.given)
+        sets = [replace(one, may_be_nan=may_be_nan) for one in reference_sets(answered)]
+        names = named_outputs([name for name, _ in answered.own], given)
+        arrays = {
+            key: part for name, one in zip(names, sets, strict=True) for key, part in arrays_of_set(name, one).items()
+        }
+        np.savez(folder / "sets.npz", names=np.asarray(names), **arrays)  # type: ignore[arg-type]  # numpy's stubs know no such dict
     except CannotError as error:
         (folder / "error.txt").write_text(str(error), encoding="utf-8")
     except Exception as error:  # any error of the user's file at these sizes: reported as it is
         (folder / "error.txt").write_text(f"the reference ends with {words_of(error)}", encoding="utf-8")
+
+
+def are_finite(one: torch.Tensor) -> bool:
+    """Whether no number is an infinity or NaN: a gradient in another arrangement multiplies them by 0."""
+    return not one.is_floating_point() or bool(one.isfinite().all())
+
+
+def in_kernels_type(given: Mapping[str, torch.Tensor], narrow: torch.dtype) -> dict[str, torch.Tensor]:
+    """The inputs in the type of the kernel's arrays, where it has their numbers: torch then rounds each step to it."""
+    return {
+        name: one.to(narrow) if one.dtype == torch.float32 and one.equal(one.to(narrow).float()) else one
+        for name, one in given.items()
+    }
+
+
+def does_take(known: Runnable, given: Mapping[str, torch.Tensor]) -> bool:
+    """Whether a reference takes these types."""
+    try:
+        known.call(*(one.clone() for one in given.values()))
+    except Exception:  # of torch, or of their code
+        return False
+    return True
+
+
+def as_given(known: Runnable, numbers: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The numbers of a case as the reference takes them: of floats in float32, or in its declared type."""
+    below = known.declared.below
+    plain = {
+        name: one.float() if one.is_floating_point() else one != 0 if below.get(name) == BOOLEAN else one.long()
+        for name, one in numbers.items()
+    }
+    return in_declared_types(known.declared, plain)
+
+
+def gradients(known: Runnable, names: Sequence[str], *tensors: torch.Tensor) -> dict[str, torch.Tensor]:
+    """The gradients of a reference's inputs of floats, by those of its outputs."""
+    own, upstream = tensors[: len(names)], tensors[len(names) :]
+    own = tuple(one.detach().requires_grad_() if one.is_floating_point() else one for one in own)
+    made = [one for _, one in leaves(known.call(*own)) if isinstance(one, torch.Tensor) and one.is_floating_point()]
+    wanted = {name: one for name, one in zip(names, own, strict=True) if one.is_floating_point()}
+    back = [one.reshape(of.shape).to(of.dtype) for one, of in zip(upstream, made, strict=True)]
+    found = torch.autograd.grad(made, list(wanted.values()), back, allow_unused=True)
+    every = zip(wanted.items(), found, strict=True)
+    return {f"{DERIVATIVE}{name}": torch.zeros_like(of) if one is None else one for (name, of), one in every}
 
 
 @functools.lru_cache(maxsize=8)

@@ -5,7 +5,7 @@ Knows what a question says, and the kinds of files that a reference stands in; i
 
 import ast
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,7 +21,6 @@ from kfuzz.claims.references.submissions.gpu_mode import folders_of
 from kfuzz.claims.references.torch.configs import configure
 from kfuzz.claims.references.torch.declared import Declared, inputs_of, literals_among, reference_of, with_numbers
 from kfuzz.claims.references.torch.model_functions import Forward, function_of_task, is_task
-from kfuzz.claims.references.torch.recurrent import keep_whole
 from kfuzz.claims.references.torch.schemas import inputs_by_schema
 from kfuzz.claims.references.torch.sizes import MOST_WEIGHTS
 from kfuzz.claims.references.torch.tasks import read_tests, task_of
@@ -57,8 +56,6 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
     """Execute a reference's file and find its inputs."""
     for build in ("load", "load_inline"):  # a reference needs no extension, and a submission's takes a minute to build
         setattr(cpp_extension, build, lambda *_, **__: None)
-    torch.max_pool1d = pool_by_two_axes
-    keep_whole()
     path, source = Path(asked["path"]), asked["source"]
     context = partial(as_on_gpu, path) if builds_cuda(source) or asked.get("task") else nullcontext
     if asked.get("task"):
@@ -131,23 +128,3 @@ def made_with(module: ModuleType) -> dict[str, Any]:
     except (ValueError, SyntaxError):
         return {}
     return {"init": every}
-
-
-OneOrMore = int | Sequence[int]
-
-
-def pool_by_two_axes(
-    input: torch.Tensor,
-    kernel_size: OneOrMore,
-    stride: OneOrMore | None = None,
-    padding: OneOrMore = 0,
-    dilation: OneOrMore = 1,
-    ceil_mode: bool = False,
-) -> torch.Tensor:
-    """torch.max_pool1d as a pool of two axes: in a trace its own has room for one size alone."""
-
-    def both(first: int, one: OneOrMore) -> tuple[int, ...]:
-        return (first, one) if isinstance(one, int) else (first, *one)
-
-    how = both(1, kernel_size), both(1, stride or kernel_size), both(0, padding), both(1, dilation), ceil_mode
-    return torch.max_pool2d(input.unsqueeze(-2), *how).squeeze(-2)

@@ -1,6 +1,6 @@
-"""The sizes at which a reference is traced, and those at which its formula is compared with it.
+"""The sizes at which a reference is run to describe it.
 
-Knows dimensions alone: no torch, and no formula.
+Knows dimensions alone: no torch.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,10 +17,9 @@ an op's file writes it; if it is not known, nothing."""
 BOOLEAN = "bool"
 PRIMES = [n for n in range(5, 2000) if all(n % by for by in range(2, n))]
 FEW = [2, 3, *PRIMES]
-"""Sizes for a run, which sees numbers alone; a trace that has symbols takes few as they are."""
+"""Sizes for a run."""
 MOST_WEIGHTS = 1 << 24
-"""Numbers that a reference keeps. Judging takes 49 bytes for each of them (67 million took 3.3 GB), in each process."""
-MANY_SIZES = 3
+"""Numbers of weights that a reference may have in several sets, of which kfuzz draws all but the first."""
 MOST_ORDERS = 5000
 """So many orders of sizes are tried until they obey the rules."""
 Steps = Mapping[str, tuple[int, int]]
@@ -61,23 +60,6 @@ def primes_in_order(
         found.setdefault(name, next((size for size in sizes if size not in taken), least))
         taken.add(found[name])
     return {name: found[name] for name in steps}
-
-
-def sizes_to_compare(
-    sizes: Mapping[str, int], steps: Steps, fixed: Mapping[str, int], inputs: Dims
-) -> list[dict[str, int]]:
-    """Sizes at which kfuzz compares the formula with the reference: those of the trace, larger ones, and the least.
-
-    If fixed sizes make these too large to be judged, they are the least and the next.
-    """
-    more = 6 if len(sizes.keys() - fixed.keys()) < MANY_SIZES else 1  # a volume of 20 places each way is large
-    larger = {name: size + more * steps[name][1] for name, size in sizes.items()}
-    least = {name: max(least, multiple) for name, (least, multiple) in steps.items()}
-    second = {name: size + steps[name][1] for name, size in least.items()}
-    every = [dict(sizes), {**larger, **fixed}, {**least, **fixed}]
-    few = [{**least, **fixed}, {**second, **fixed}]
-    fitting = [one for one in every if elements_of(inputs, one) <= MOST_WEIGHTS]
-    return every if fitting == every else [one for one in few if elements_of(inputs, one) <= MOST_WEIGHTS] or few[:1]
 
 
 def elements_of(inputs: Dims, sizes: Mapping[str, int]) -> int:

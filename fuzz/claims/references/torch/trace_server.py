@@ -1,8 +1,8 @@
-"""Traces references for the process that started this one, each in a fork: torch is imported once.
+"""Describes references for the process that started this one, each in a fork: torch is imported once.
 
     python -m kfuzz.claims.references.torch.trace_server
 
-A line on standard input names a folder with question.json; the fork leaves answer.json and arrays.npz there, or
+A line on standard input names a folder with question.json; the fork leaves answer.json there, or
 errors.txt. The references' files run in the forks, and never in a process that judges.
 """
 
@@ -10,21 +10,21 @@ import os
 from pathlib import Path
 
 import torch
-from torch.fx.experimental.proxy_tensor import make_fx
 
 from kfuzz.claims.references.serving import serve
 from kfuzz.claims.references.torch import tracing
+from kfuzz.claims.references.torch.twins.run import core
 
 
 def main() -> None:
     """Answer until the input ends."""
     torch.set_num_threads(1)  # a fork of a process with threads may hang
-    make_fx(torch.neg, tracing_mode="symbolic")(torch.ones(3))  # it imports for seconds: here, and not in each fork
+    core()  # it imports for seconds: here, and not in each fork
     serve(trace_in_fork)
 
 
 def trace_in_fork(folder: Path) -> None:
-    """Trace the reference of a question in a process of its own, and wait for its end."""
+    """Describe the reference of a question in a process of its own, and wait for its end."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)

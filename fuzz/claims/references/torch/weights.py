@@ -8,7 +8,6 @@ draws by itself, such as the weights of a convolution, stays. Knows torch's init
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
@@ -110,34 +109,7 @@ class Chosen(torch.nn.Module):  # type: ignore[misc]  # torch is not there where
         finally:
             self.traced = None
 
-    def weights(self) -> "WeightSets":
-        """The weights of the traced object that are others in each object."""
-        states = [one.state_dict() for one in self.objects]
-        digests = states_of(tuple(self.objects))
-        at = {place_of(states[self.traced or 0][name]): [one[name] for one in states] for name in digests[0]}
-        return WeightSets(self.role, at, digests)
-
 
 def as_one_object(call: Any, number: int = 0) -> AbstractContextManager[None]:  # noqa: ANN401  any reference
     """Call one of the objects of a reference that chooses, for a call without numbers."""
     return call.as_traced(number) if isinstance(call, Chosen) else nullcontext()
-
-
-@dataclass(frozen=True)
-class WeightSets:
-    """Tensors of a reference that depend on one of its inputs: by the place of each, what it is in each set.
-
-    `digests`: for each set the names of these tensors, and their numbers in short.
-    """
-
-    role: str
-    every: Mapping[tuple[int, tuple[int, ...]], Sequence[torch.Tensor]]
-    digests: Sequence[Mapping[str, str]]
-
-    def of(self, held: torch.Tensor) -> Sequence[torch.Tensor]:
-        """What this tensor is in each set; nothing if it is the same in all."""
-        return self.every.get(place_of(held), ())
-
-
-def place_of(tensor: torch.Tensor) -> tuple[int, tuple[int, ...]]:
-    return tensor.data_ptr(), tuple(tensor.shape)

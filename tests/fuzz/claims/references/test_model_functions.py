@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
@@ -140,7 +139,7 @@ class AutogradFunction(torch.autograd.Function):
 
 @pytest.mark.slow
 def test_a_python_function_takes_the_weights_and_gives_the_answer_or_the_gradients(tmp_path: Path) -> None:
-    """Beside infinite inputs the wrong gradient is only suspect."""
+    """Beside infinite inputs a gradient may be NaN."""
     pytest.importorskip("torch")
     for kind, text in (("forward", RELU), ("backward", RELU + GRADIENTS_OF_RELU)):
         (tmp_path / f"func_{kind}.py").write_text(text)
@@ -151,7 +150,7 @@ def test_a_python_function_takes_the_weights_and_gives_the_answer_or_the_gradien
     for name, entry, found in (
         ("right", "forward", set()),
         ("right", "backward", set()),
-        ("wrong", "backward", {"numeric", "suspect"}),
+        ("wrong", "backward", {"numeric"}),
     ):
         problem = tmp_path / f"func_{entry}.py"
         kernel = kernel_with(tmp_path / f"{name}.py", Unclaimed("reference", FunctionWords(entry), reference=problem))
@@ -164,14 +163,3 @@ def test_a_python_function_takes_the_weights_and_gives_the_answer_or_the_gradien
         assert {defect.kind for trial in trials for defect in trial.defects} == found
         assert sum(trial.elements for trial in trials)
     device.close()
-
-
-@pytest.mark.slow
-def test_a_trace_whose_answer_has_another_shape_at_other_sizes_is_none() -> None:
-    """A window of 13 over 11 places and 2 beyond leaves 1, which torch takes for 1 at all sizes."""
-    pytest.importorskip("torch")
-    tracing = pytest.importorskip("kfuzz.claims.references.torch.tracing")
-    text = "OUTPUTS = {'y': 'float[rows, 1]'}"
-    tracing.check_shapes(text, {"single 0 y": np.zeros((3, 1))}, {"rows": 3}, "single 0 ")
-    with pytest.raises(tracing.ShapeError, match=r"y is \[3, 2\] at rows=3, and by its trace \[rows, 1\]"):
-        tracing.check_shapes(text, {"single 0 y": np.zeros((3, 2))}, {"rows": 3}, "single 0 ")

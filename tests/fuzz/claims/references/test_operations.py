@@ -108,12 +108,3 @@ def test_an_operation_is_named_for_any_file(tmp_path: Path) -> None:
     assert kernel.launches[0].called.arguments == ("input", "[40]")
     with pytest.raises(ClaimError, match=r"tmp_\w+|has no attribute"):
         kernel_with(path, Unclaimed(OP, reference=Path("aten")))
-
-
-@pytest.mark.slow
-def test_an_operation_without_a_rule_is_traced_by_torchs_definition_of_it(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    path = tmp_path / "mine.py"
-    path.write_text("def forward(x, first, second):\n    return x + first * second\n")
-    op = find(kernel_with(path, Unclaimed(OP, reference=Path("aten:addcmul"))).op)
-    assert (len(op.inputs), op.steps) == (3, ("mul", "mul_1"))

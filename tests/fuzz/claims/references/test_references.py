@@ -11,12 +11,10 @@ import pytest
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import Trial, run_trial
-from kfuzz.campaign.trials.unjudged import OWN_ANSWER
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_for, case_of
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.language.reference import Reference, name_in_case, shown_op
-from kfuzz.claims.references.aten import table, term
 from kfuzz.claims.references.references import FOLDER
 from kfuzz.devices import ClaimError, Probe, cache
 from kfuzz.devices.python.device import PythonDevice
@@ -106,26 +104,27 @@ def test_a_kernel_that_computes_as_its_reference_does_is_kept(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_what_no_rule_speaks_of_is_not_judged_and_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("wrong", "kinds"), [("", set()), (" * 1.01", {"suspect"})])
+def test_an_operation_without_a_rule_is_measured_and_gives_warnings_alone(
+    wrong: str, kinds: set[str], tmp_path: Path
+) -> None:
     pytest.importorskip("torch")
-    kernel = load(write_reference(tmp_path, ROWS, "x", "torch.special.bessel_j0(x) + x"))
+    reference = "torch.special.bessel_j0(x) + x"
+    kernel = load(write_reference(tmp_path, ROWS, "x", reference, f"({reference}){wrong}"))
     found = list(trials(kernel, 4))
-    assert any("torch's special_bessel_j0" in str(reason) for trial in found for reason in trial.reasons)
-    assert sum(trial.elements for trial in found) == 0
-    assert not any(trial.defects for trial in found)
+    assert sum(trial.elements for trial in found) > 0
+    assert {defect.kind for trial in found for defect in trial.defects} == kinds
+    assert not any(trial.errors for trial in found)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("reference", "precision"),
-    [("x * 2 if x.shape[0] > 4 else x * 3", "float32"), ("x * (1 if x.shape[0] < 11 else 1 + 1e-12)", "float64")],
-)
-def test_a_reference_that_depends_on_more_than_its_inputs_is_refused(
-    reference: str, precision: str, tmp_path: Path
-) -> None:
+def test_a_reference_may_be_another_function_at_other_sizes(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    with pytest.raises(ClaimError, match=f"in {precision} is .* depend on more than its inputs"):
-        load(write_reference(tmp_path, ROWS, "x", reference))
+    reference = "x * 2 if x.shape[0] > 4 else x * 3"
+    kernel = load(write_reference(tmp_path, ROWS, "x", reference, "x * (3 - (x.shape[0] > 4))"))
+    found = list(trials(kernel, 6))
+    assert not [defect for trial in found for defect in trial.defects]
+    assert sum(trial.elements for trial in found) > 0
 
 
 @pytest.mark.slow
@@ -309,19 +308,6 @@ def test_sizes_that_do_not_fit_a_reference_are_seen_without_numbers() -> None:
     assert "[8, 8]" in str(inputs.error_without_numbers(model, declared, {"rows": 1 << 40, "cols": 9}))
 
 
-@pytest.mark.slow
-def test_a_reference_with_more_weights_than_memory_is_refused_in_one_line(tmp_path: Path) -> None:
-    """67 million weights took 3.3 GB in each process, and a campaign of ten such problems 15 GB."""
-    pytest.importorskip("torch")
-    text = MODELS.format(reference="torch.relu(self.linear(x))", own="self.linear(x)", wide=32)
-    (tmp_path / "large.py").write_text(text.replace("return [8]", "return [1 << 19]"))
-    with pytest.raises(
-        ClaimError, match=r"has 17,301,504 weights of its own; kfuzz judges by at most 16,777,216"
-    ) as raised:
-        kernel_with(tmp_path / "large.py", Unclaimed(op="reference"))
-    assert "\n" not in str(raised.value)
-
-
 def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> None:
     path = tmp_path / "none.py"
     path.write_text(
@@ -340,36 +326,11 @@ def test_a_case_of_a_reference_shows_neither_the_file_of_its_formula_nor_fixed_s
     assert [shown_op("softmax"), shown_op("mine/softmax.py")] == ["softmax", "mine/softmax.py"]
 
 
-def test_leading_dimensions_that_are_merged_for_a_product_are_taken_apart_again() -> None:
-    to = term.Writer({"n_b": "b"})
-    q = term.Term("q", ("n_b", "n_h", "n_s", "n_d"))
-    k = term.Term("k", ("n_b", "n_h", "n_d", "n_t"))
-    one = table.write_operation(to, "view", "one", (q,), {}, ("n_b*n_h", "n_s", "n_d"))
-    other = table.write_operation(to, "view", "other", (k,), {}, ("n_b*n_h", "n_d", "n_t"))
-    product = table.write_operation(to, "bmm", "product", (one, other), {}, ("n_b*n_h", "n_s", "n_t"))
-    apart = table.write_operation(to, "view", "apart", (product,), {}, ("n_b", "n_h", "n_s", "n_t"))
-    assert apart is not None
-    assert dict(to.lines)[apart.text] == 'N.keep(N.matmul(q, k, "product_whole"), "product_whole")'
-
-
-def test_a_softmax_and_a_product_are_an_average() -> None:
-    to = term.Writer({})
-    weights = table.write_operation(to, "_softmax", "p", (term.Term("x", ("3", "4")), -1, False), {}, ("3", "4"))
-    product = table.write_operation(to, "mm", "o", (weights, term.Term("v", ("4", "2"))), {}, ("3", "2"))
-    assert product is not None
-    assert "N.average(p_e, v," in dict(to.lines)["o"]
-
-
 def test_a_number_that_is_made_narrow_only_to_be_returned_is_stored_so(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     arrays = 'x = "bf16[rows, cols] -> x", y = "bf16[rows, cols] <- y"'
     kernel = load(write_reference(tmp_path, arrays, "x", "(x.float() * 3).to(torch.bfloat16)"))
     assert "unknown" not in Path(kernel.op).read_text()
-
-
-def test_an_operation_that_is_not_in_the_table_is_nothing() -> None:
-    assert table.write_operation(term.Writer({}), "mode", "s", (term.Term("x", ("3",)), -1), {}, ("3",)) is None
-    assert table.write_operation(term.Writer({}), "frexp", "p", (term.Term("x", ("3",)),), {}, ("3",)) is None
 
 
 GRADIENT = """# /// kernel
@@ -406,7 +367,7 @@ def test_a_kernel_may_be_judged_by_the_gradient_of_a_reference(factor: str, is_w
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("by", "is_accused"), [("", False), (" + 1", True)])
-def test_a_reference_outside_its_own_formula_accuses_no_callable(by: str, is_accused: bool, tmp_path: Path) -> None:
+def test_a_references_own_answer_accuses_no_callable(by: str, is_accused: bool, tmp_path: Path) -> None:
     """torch's attention in 16 bits gives 0 where a score is NaN: its own KernelBench problem was accused of it."""
     pytest.importorskip("torch")
     arrays = 'q = "f16[r, d] -> q", k = "f16[s, d] -> k", v = "f16[s, d] -> v", y = "f16[r, d] <- y"'
@@ -422,7 +383,5 @@ def test_a_reference_outside_its_own_formula_accuses_no_callable(by: str, is_acc
         )
     finally:
         device.close()
-    assert not odd.defects
-    assert OWN_ANSWER in odd.notes
+    assert not any(defect.kind == "special" for defect in odd.defects)
     assert bool(usual.defects) == is_accused
-    assert OWN_ANSWER not in usual.notes

@@ -1,4 +1,4 @@
-"""The tracer that runs: loops over integers, writes into slices and dicts become formulas, and reasons name a line."""
+"""References that run: loops over integers, writes into slices and dicts have sets, and reasons name a line."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,17 +9,14 @@ import pytest
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import run_trial
-from kfuzz.devices import ClaimError
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
-from kfuzz.oracle.accuracy.rounding import Accuracy
-from kfuzz.oracle.systems.band import Bands
-from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.numbers.elements import F32
+from kfuzz.oracle.sets.reference_sets import Grade
 
 pytestmark = pytest.mark.slow
 Arrays = Mapping[str, Any]
-RUNNING, DECLARED = "kfuzz.claims.references.torch.running", "kfuzz.claims.references.torch.declared"
-FORMULA = "kfuzz.claims.references.torch.run_formula"
+TWINS, DECLARED = "kfuzz.claims.references.torch.twins", "kfuzz.claims.references.torch.declared"
 """They import torch, which may be missing."""
 SEGMENTS = ([0, 2, 4, 7], [0, 3, 3, 7], [0, 7, 7, 7], [0, 0, 0, 0])
 
@@ -80,29 +77,25 @@ def written_in_turns(x: Any, w: Any) -> Any:  # noqa: ANN401  tensors
 
 
 def check(reference: Callable[..., Any], shapes: Arrays) -> None:
-    """The formula of one run gives torch's own numbers, and torch's float32 lies inside its bounds."""
+    """The sets of one run lie around torch's own numbers in float64, are narrow, and its float32 lies inside."""
     torch = pytest.importorskip("torch")
-    run_traced = pytest.importorskip(RUNNING).run_traced
+    answered_of = pytest.importorskip(f"{TWINS}.three_runs").Answered
+    reference_sets = pytest.importorskip(f"{TWINS}.as_arrays").reference_sets
 
     torch.manual_seed(2)
-    given = {name: torch.randn(shape) for name, shape in shapes.items()}
-    running, outputs = run_traced(reference, Path(__file__), given)
-    returned = reference(*given.values())
-    answers = [one.numpy() for one in (returned.values() if isinstance(returned, dict) else returned)]
-    assert running.unknown == []
-    for N in (Exact({}), Bands(Accuracy(), {})):
-        space: dict[str, Any] = {"N": N, "np": np, "CONSTANTS": running.memory.constants}
-        space |= {name: N.input(one.double().numpy()) for name, one in given.items()}
-        with np.errstate(all="ignore"):
-            for name, text in running.to.lines:
-                space[name] = eval(text, space)  # noqa: S307  the text of our own rules
-            found = [eval(one.text, space) for one in outputs.values()]  # noqa: S307
-        for one, answer in zip(found, answers, strict=True):
-            assert one.shape == answer.shape
-            if isinstance(N, Exact):
-                assert np.allclose(one.x, answer, rtol=1e-5, atol=1e-6)
-            else:
-                assert np.all((one.lo <= answer) & (answer <= one.hi))
+    given = [torch.randn(shape) for shape in shapes.values()]
+    returned = reference(*given)
+    answers = [one.double().numpy() for one in (returned.values() if isinstance(returned, dict) else returned)]
+    answered = answered_of(reference, given, __file__)
+    assert not answered.notes.measured
+    for one, answer in zip(reference_sets(answered), answers, strict=True):
+        assert one.x.shape == answer.shape
+        assert np.allclose(one.x, answer, rtol=1e-5, atol=1e-6)
+        assert not one.grade(answer, F32).any()
+        assert np.all(one.proved <= 1e-4 * (1 + np.abs(np.where(np.isfinite(one.x), one.x, 0))))
+        finite = np.where(np.isfinite(answer), answer, 0)
+        off = finite + 3e-4 * (1 + np.abs(finite))
+        assert (one.grade(off, F32) == Grade.BROKEN)[np.isfinite(answer)].all()
 
 
 def test_writes_into_slices_and_views_need_no_rule() -> None:
@@ -111,23 +104,6 @@ def test_writes_into_slices_and_views_need_no_rule() -> None:
 
 def test_parts_that_are_written_in_turns_are_read_as_they_were_then() -> None:
     check(written_in_turns, {"x": (5, 4), "w": (4, 4)})
-
-
-def test_a_cache_that_is_filled_page_by_page_is_joined_once() -> None:
-    """Copied for each of 192 pages, a cache of 12,288 tokens took 4.8 GB of indices."""
-    torch = pytest.importorskip("torch")
-    run_traced = pytest.importorskip(RUNNING).run_traced
-    pages, tokens, heads = 16, 8, 2
-
-    def reference(cache: Any) -> Any:  # noqa: ANN401  tensors
-        held = torch.zeros(pages * tokens, heads, 4)
-        for page in range(pages):
-            held[page * tokens : (page + 1) * tokens] = cache[page // 2]
-        return tuple(held[:, head] * 2.0 for head in range(heads))
-
-    running, _ = run_traced(reference, Path(__file__), {"cache": torch.randn(pages, tokens, heads, 4)})
-    assert sum(one.size for one in running.memory.constants.values()) <= 2 * pages * tokens * heads * 4
-    check(reference, {"cache": (pages, tokens, heads, 4)})
 
 
 @pytest.mark.parametrize("segments", SEGMENTS)
@@ -144,53 +120,36 @@ def test_positions_that_are_counted_in_floats_are_integers() -> None:
     check(reference, {"x": (2, 4), "w": (4, 3)})
 
 
-def test_a_result_without_a_rule_that_nothing_uses_is_not_unknown() -> None:
-    torch = pytest.importorskip("torch")
-    names_wanted, run_traced = pytest.importorskip(FORMULA).names_wanted, pytest.importorskip(RUNNING).run_traced
-
-    running, outputs = run_traced(torch.nn.GroupNorm(2, 4), Path(__file__), {"x": torch.randn(3, 4)})
-    assert len(running.without_rule) == 2  # the groups' means, and their spread
-    assert not names_wanted(running, outputs) & set(running.without_rule)
-
-
-def test_only_whole_numbers_are_added_without_a_record() -> None:
-    torch = pytest.importorskip("torch")
-    are_whole = pytest.importorskip("kfuzz.claims.references.torch.storage").are_whole
-
-    assert are_whole((torch.ones(3), 2, torch.arange(4)))
-    assert not are_whole((torch.ones(3), 0.5))
-    assert not are_whole(torch.full((3,), 2.0**23))
-    assert not are_whole(torch.ones(3).half())
-    assert not are_whole(torch.tensor([1.0, torch.nan]))
-
-
 def test_a_reference_that_goes_by_values_is_refused_with_its_line() -> None:
     torch = pytest.importorskip("torch")
-    cannot = pytest.importorskip(DECLARED).CannotError
-    run_traced = pytest.importorskip(RUNNING).run_traced
+    answered_of = pytest.importorskip(f"{TWINS}.three_runs").Answered
+    unstable = pytest.importorskip(f"{TWINS}.sets").UnstableError
 
     def by_value(x: Any) -> Any:  # noqa: ANN401  a tensor
-        return x if x.max() > 0 else -x
+        return x if (x / 3).sum() > 0 else -x
 
     def by_place(x: Any) -> Any:  # noqa: ANN401  a tensor
-        return x[(x > 0).nonzero()]
+        return x[(x / 3 - x[0] / 3 >= 0).nonzero()]
 
     for reference in (by_value, by_place):
         line = reference.__code__.co_firstlineno + 1
-        with pytest.raises(cannot, match=rf"^test_running.py:{line}: "):
-            run_traced(reference, Path(__file__), {"x": torch.randn(4)})
+        given = [torch.tensor([1e-8, -1e-8, 1.0, -1.0])]
+        with pytest.raises(unstable, match=rf"^test_running.py:{line}: "):
+            _ = answered_of(reference, given, __file__).sets
 
 
-def test_an_operation_without_a_rule_is_named_with_its_line() -> None:
+def test_an_operation_without_a_rule_is_measured_and_gives_no_error() -> None:
     torch = pytest.importorskip("torch")
-    run_traced = pytest.importorskip(RUNNING).run_traced
+    answered_of = pytest.importorskip(f"{TWINS}.three_runs").Answered
+    reference_sets = pytest.importorskip(f"{TWINS}.as_arrays").reference_sets
 
     def reference(x: Any) -> Any:  # noqa: ANN401  a tensor
-        return x.clone().digamma_()
+        return torch.linalg.inv(x)
 
-    running, outputs = run_traced(reference, Path(__file__), {"x": torch.randn(4)})
-    assert running.unknown == [f"digamma_ (test_running.py:{reference.__code__.co_firstlineno + 1})"]
-    assert dict(running.to.lines)[outputs["y"].text].startswith("N.unknown(")
+    answered = answered_of(reference, [torch.eye(4) + 0.1 * torch.randn(4, 4)], __file__)
+    (one,) = reference_sets(answered)
+    assert list(answered.notes.measured) == [f"linalg_inv_ex (test_running.py:{reference.__code__.co_firstlineno + 1})"]
+    assert set(one.grade(one.x + 1, F32).ravel()) == {Grade.SUSPECT}
 
 
 STEPS = """
@@ -232,7 +191,7 @@ def get_init_inputs():
 """
 
 
-@pytest.mark.parametrize(("than", "kinds"), [(">", set()), (">=", {"numeric"})])
+@pytest.mark.parametrize(("than", "kinds"), [(">", set()), (">=", {"numeric", "special"})])
 def test_a_kernel_is_judged_by_a_run_of_its_reference_at_its_own_integers(
     than: str, kinds: set[str], tmp_path: Path
 ) -> None:
@@ -250,14 +209,6 @@ def test_a_kernel_is_judged_by_a_run_of_its_reference_at_its_own_integers(
         device.close()
     assert {defect.kind for trial in found for defect in trial.defects} == kinds
     assert sum(trial.elements for trial in found) > 50
-
-
-def test_a_reference_that_a_run_cannot_follow_is_reported_with_its_line(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    source = STEPS.replace("{than}", ">").replace("if source > row", "if float(x[source, 0]) > 0")
-    (tmp_path / "values.py").write_text(source)
-    with pytest.raises(ClaimError, match=r"values\.py:15: the reference goes by values"):
-        kernel_with(tmp_path / "values.py", Unclaimed(op="reference"))
 
 
 def test_the_limit_of_indices_is_found_where_drawn_segments_read_none() -> None:

@@ -1,0 +1,64 @@
+"""The sizes of a reference's outputs as expressions over those of its inputs, found by running it at several sizes.
+
+Knows numbers alone.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+MOST_FACTOR, MOST_STEP, MOST_ADDED = 9, 33, 80
+"""Windows, strides and paddings of an expression are tried up to these."""
+
+
+def fit_size(values: Sequence[int], every: Sequence[Mapping[str, int]]) -> str | None:
+    """An expression over sizes with these values, the simplest first; None if none is found."""
+    if len(set(values)) == 1:
+        return str(values[0])
+    for text, made in expressions(values, every):
+        if list(values) == made:
+            return text
+    return None
+
+
+def expressions(values: Sequence[int], every: Sequence[Mapping[str, int]]) -> Iterator[tuple[str, list[int]]]:
+    """Expressions that may fit, each with its values."""
+    names = [name for name in every[0] if len({sizes[name] for sizes in every}) > 1]
+    for name in names:
+        yield name, [sizes[name] for sizes in every]
+    for name in names:
+        yield from of_one(name, values, every)
+    for one, other in combinations(names, 2):
+        pairs = [(sizes[one], sizes[other]) for sizes in every]
+        yield from with_number(f"{one} * {other}", [a * b for a, b in pairs], values)
+        yield from with_number(f"{one} + {other}", [a + b for a, b in pairs], values)
+    for three in combinations(names, 3):
+        products = [sizes[three[0]] * sizes[three[1]] * sizes[three[2]] for sizes in every]
+        yield from with_number(" * ".join(three), products, values)
+
+
+def with_number(text: str, made: Sequence[int], values: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
+    """An expression times a number, and plus one."""
+    yield text, list(made)
+    factor, rest = divmod(values[0], made[0]) if made[0] else (0, 0)
+    if factor > 1 and not rest:
+        yield f"{factor} * {text}" if "+" not in text else f"{factor} * ({text})", [factor * one for one in made]
+    yield f"{text} + {values[0] - made[0]}", [one + values[0] - made[0] for one in made]
+    if values[0] < made[0]:
+        yield f"{text} - {made[0] - values[0]}", [one + values[0] - made[0] for one in made]
+    for step in range(2, MOST_STEP + 1):
+        yield f"({text}) // {step}", [one // step for one in made]
+
+
+def of_one(name: str, values: Sequence[int], every: Sequence[Mapping[str, int]]) -> Iterator[tuple[str, list[int]]]:
+    """a n + c, and (a n + c) // s + d as after a window."""
+    made = [sizes[name] for sizes in every]
+    for factor in range(1, MOST_FACTOR):
+        times = name if factor == 1 else f"{factor} * {name}"
+        added = values[0] - factor * made[0]
+        sign = f" + {added}" if added > 0 else f" - {-added}" if added else ""
+        yield times + sign, [factor * one + added for one in made]
+    every_step = [(added, step) for added in range(-MOST_ADDED, MOST_ADDED + 1) for step in range(2, MOST_STEP + 1)]
+    for added, step in sorted(every_step, key=lambda one: (abs(one[0]), one[1])):
+        if (made[0] + added) // step == values[0]:
+            sign = f" + {added}" if added > 0 else f" - {-added}" if added else ""
+            yield f"({name}{sign}) // {step}" if sign else f"{name} // {step}", [(one + added) // step for one in made]

@@ -1,0 +1,98 @@
+"""The file of an op whose answers are those of a reference: its arrays, and how kfuzz asks for their sets.
+
+Knows the sizes of torch's tensors; it knows no set and no rule.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from kfuzz.claims.references.torch.declared import CannotError, Declared
+from kfuzz.claims.references.torch.fitted_sizes import fit_size
+from kfuzz.claims.references.torch.integers import declared_as
+from kfuzz.claims.references.torch.twins.leaves import leaves, named_outputs
+from kfuzz.claims.references.torch.weights import Chosen, as_one_object, states_of
+from kfuzz.devices.python.raising import words_of
+
+SizesOfRun = Mapping[str, int]
+Makes = Callable[[SizesOfRun], dict[str, torch.Tensor]]
+"""Makes the inputs at some sizes."""
+ReturnedTensors = dict[str, torch.Tensor]
+
+
+def op_file(
+    reference: Callable[..., Any], declared: Declared, every: Sequence[SizesOfRun], make: Makes, title: str,
+    rules: Sequence[str], means_first: bool = False,
+) -> tuple[str, ReturnedTensors]:  # fmt: skip
+    """The file of an op, and what the reference returns at the first of these sizes.
+
+    `means_first`: of equal numbers it names the place of the first.
+    """
+    first = returned_at(reference, make(every[0]), every[0])
+    found = [shapes_at(reference, make, sizes) for sizes in every]
+    if any(list(map(len, one)) != list(map(len, found[0])) for one in found):
+        raise CannotError("its outputs are others at other sizes")
+    shapes = {
+        name: [output_size(name, [one[place][axis] for one in found], every) for axis in range(first[name].ndim)]
+        for place, name in enumerate(first)
+    }
+    named = {role: ", ".join(str(declared.fixed.get(d, d)) for d in dims) for role, dims in declared.dims.items()}
+    inputs = {role: f"{'grid' if role in declared.narrow else 'float'}[{text}]" for role, text in named.items()}
+    inputs |= {role: declared_as(below, named[role], declared.fixed) for role, below in declared.below.items()}
+    sizes = {name: ", ".join(str(declared.fixed.get(d, d)) for d in dims) or "1" for name, dims in shapes.items()}
+    results = {name: f"{'float' if first[name].is_floating_point() else 'int'}[{text}]" for name, text in sizes.items()}
+    lines = [f'"""{title}: kfuzz runs it for each case."""', ""]
+    lines += ["from kfuzz.claims.references.running import exact_at, sets_at", ""]
+    lines += [f"INPUTS = {json.dumps(inputs)}", f"OUTPUTS = {json.dumps(results)}", "WHOLE = True"]
+    lines += ['SPECIAL = {"ties": "first"}'] if means_first else []
+    lines += [f"WHERE = {tuple(rules)!r}"] if rules else []
+    if isinstance(reference, Chosen):
+        lines += [f"WEIGHTS = {{{reference.role!r}: {states_of(tuple(reference.objects))!r}}}"]
+    given = ", ".join(f'"{name}": {name}' for name in declared.dims)
+    lines += ["", "", f"def formula(N, {', '.join(declared.dims)}):"]
+    lines += [f"    return exact_at(__file__, N, {{{given}}})", ""]
+    lines += ["", "def sets(asked):", "    return sets_at(__file__, asked)", ""]
+    return "\n".join(lines), first
+
+
+def returned_at(reference: Callable[..., Any], given: Mapping[str, torch.Tensor], sizes: SizesOfRun) -> ReturnedTensors:
+    """The tensors that a reference returns, by name."""
+    try:
+        every = list(leaves(reference(*(one.clone() for one in given.values()))))
+    except Exception as error:  # any error of the user's code, or of torch for such shapes
+        raise CannotError(
+            f"at {shown(sizes)} the reference itself ends with {words_of(error)}; write axes without that"
+        ) from None
+    if not every:
+        raise CannotError("it does not return a tensor")
+    tensors = [torch.as_tensor(one).detach() for _, one in every]
+    return dict(zip(named_outputs([name for name, _ in every], given), tensors, strict=True))
+
+
+def shapes_at(reference: Callable[..., Any], make: Makes, sizes: SizesOfRun) -> list[tuple[int, ...]]:
+    """The shapes of what a reference returns: found without numbers, if it does not need them."""
+    try:
+        with FakeTensorMode(allow_non_fake_inputs=True), as_one_object(reference), torch.no_grad():
+            made = list(leaves(reference(*make(sizes).values())))
+    except Exception:  # of torch, or of their code, that needs the numbers
+        made = list(returned_at(reference, make(sizes), sizes).items())
+    return [tuple(torch.as_tensor(one).shape) for _, one in made]
+
+
+def output_size(output: str, values: Sequence[int], every: Sequence[SizesOfRun]) -> str:
+    """The dimension that an output's size is at all these sizes."""
+    found = fit_size(values, every)
+    if found is None:
+        other = next(place for place, value in enumerate(values) if value != values[0])
+        raise CannotError(
+            f"a size of its output {output} is {values[0]} at {shown(every[0])} and {values[other]} at "
+            f"{shown(every[other])}, which follows from no size of an input that kfuzz knows"
+        )
+    return found
+
+
+def shown(sizes: SizesOfRun) -> str:
+    return " ".join(f"{name}={size}" for name, size in sizes.items())

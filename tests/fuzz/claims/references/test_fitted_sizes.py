@@ -1,0 +1,23 @@
+"""The sizes of a reference's outputs follow from those of its inputs."""
+
+import pytest
+
+pytest.importorskip("torch")
+fitted_sizes = pytest.importorskip("kfuzz.claims.references.torch.fitted_sizes")
+SIZES = [{"n": n, "m": m} for n, m in ((23, 29), (24, 29), (25, 29), (30, 29), (56, 29), (23, 31), (24, 35))]
+EXPRESSIONS = (
+    "n", "7", "n + 2", "n - 3", "2 * n", "3 * n + 1", "n // 2", "(n - 3) // 2", "(n + 5) // 4", "n * m", "n + m",
+    "2 * n * m", "(n * m) // 4", "n // 11", "(n - 16) // 16 + 1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("wanted", EXPRESSIONS)
+def test_an_expression_is_found_by_its_values(wanted: str) -> None:
+    values = [eval(wanted, dict(one)) for one in SIZES]  # noqa: S307  a text above
+    found = fitted_sizes.fit_size(values, SIZES)
+    assert found is not None
+    assert [eval(found, dict(one)) for one in SIZES] == values  # noqa: S307
+
+
+def test_what_follows_from_no_size_is_not_found() -> None:
+    assert fitted_sizes.fit_size([2, 3, 5, 7, 11, 13, 17], SIZES) is None
