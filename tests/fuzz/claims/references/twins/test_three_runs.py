@@ -228,6 +228,18 @@ def test_a_value_that_the_reference_reaches_by_an_overflow_is_not_judged() -> No
     assert set(one.grade(np.array([np.inf, 1.0]), None)) == {Grade.UNJUDGED}
 
 
+@pytest.mark.parametrize("of", [torch.relu, lambda x: x * (torch.zeros(3) < x)], ids=["its gradient", "a product"])
+def test_nothing_is_known_of_what_an_order_with_nan_chooses(of: Callable[..., Any]) -> None:
+    def gradient(x: Any) -> Any:  # noqa: ANN401
+        own = x.clone().requires_grad_()
+        return torch.autograd.grad(of(own), own, torch.ones(3))[0]
+
+    answered = three_runs.Answered(gradient, [torch.tensor([1.0, torch.nan, -1.0])], __file__)
+    for answer in (0.0, 1.0):
+        made = grades(as_arrays.reference_sets(answered), [("y", torch.tensor([1.0, answer, 0.0]))])
+        assert list(made) == [Grade.KEPT, Grade.UNJUDGED, Grade.KEPT]
+
+
 def test_a_set_that_does_not_hold_torchs_own_answer_at_all_is_an_error_of_ours() -> None:
     answered = three_runs.Answered(torch.exp, [torch.ones(3)], __file__)
     vars(answered)["own"] = [("y", torch.full((3,), 2.0))]

@@ -25,15 +25,17 @@ COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 
 
 def compare(run: Roundings, op: Operation) -> list[StepResult]:
-    """A comparison, unknown where both sets meet."""
+    """A comparison, unknown where both sets meet. Nothing is known of what follows from an order with NaN: `x > 0` and
+    `not x <= 0` are the same function of numbers alone, and a ReLU's gradient is either.
+    """
     x = op.at(lambda one: one.number if one.is_float else one.x)[0]
-    if op.is_exact:
-        return [StepResult(x)]
     a, b = pair(op)
     r = a.radius + b.radius
     away = (a.number - b.number).abs()
-    unknown = ((away <= r) | away.isnan() & (r > 0)) & (r > 0)
-    return [StepResult(x, unknown.double())]
+    unknown = (((away <= r) | away.isnan() & (r > 0)) & (r > 0)).double()
+    no_order = (a.number.isnan() | b.number.isnan()) & torch.tensor(op.name not in ("eq", "ne"))
+    unknown = torch.where(no_order, torch.inf, unknown)
+    return [StepResult(x, unknown if bool((unknown > 0).any()) else None)]
 
 
 def classify(run: Roundings, op: Operation) -> list[StepResult]:
@@ -56,7 +58,8 @@ def combine(run: Roundings, op: Operation) -> list[StepResult]:
         r = torch.maximum(r, (made[0] != x).double())
     if op.name.startswith("logical") and any(one.x.dtype != torch.bool for one in op.sets):
         return unknown_where_loose(op)
-    return [StepResult(x, r)]
+    is_open = torch.stack([one.radius.isinf().expand(x.shape) for one in op.sets]).any(0)
+    return [StepResult(x, torch.where((r > 0) & is_open, torch.inf, r))]
 
 
 def choose(run: Roundings, op: Operation) -> list[StepResult]:
@@ -77,6 +80,7 @@ def choose(run: Roundings, op: Operation) -> list[StepResult]:
     if bool(unknown.any()):
         other, its = torch.where(truth, no.x.to(kind), yes.x.to(kind)), torch.where(truth, no.radius, yes.radius)
         r = torch.where(unknown, torch.maximum(r, gap(other, x) + its), r)
+        r = torch.where(condition.radius.isinf(), torch.inf, r)
     return [StepResult(x, r)]
 
 
