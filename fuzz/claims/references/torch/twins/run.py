@@ -75,10 +75,10 @@ class StepNoise:
     is_heavy: bool = False
 
     def draw(self, shape: Sequence[int]) -> torch.Tensor:
-        drawn = torch.rand(shape, generator=self.generator, dtype=torch.float64)
+        drawn = 2 * torch.rand(shape, generator=self.generator) - 1  # in float32, in which a tangent takes a quarter
         if self.is_heavy:
-            return self.scale * torch.tan(torch.pi * (drawn - 0.5)).clamp(-1e3, 1e3)
-        return self.scale * (2 * drawn - 1)
+            drawn = torch.tan(torch.pi / 2 * drawn).clamp(-1e3, 1e3)
+        return self.scale * drawn.double()
 
 
 @dataclass(frozen=True)

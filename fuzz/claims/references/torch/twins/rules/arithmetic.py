@@ -47,7 +47,7 @@ def are_short(*every: torch.Tensor) -> torch.Tensor:
         return torch.tensor(False)
     short = has_few_bits(every[0])
     for one in every[1:]:
-        short = short & has_few_bits(one)
+        short = short & has_few_bits(one) if bool(short.any()) else short.any()
     return short
 
 
@@ -55,10 +55,13 @@ def scales(by: NumberSet, other: NumberSet, op: Operation) -> torch.Tensor:
     """Where a factor is a power of two or 0, so that no digit of the other number is lost."""
     if by.x.is_complex() or other.x.is_complex():
         return torch.tensor(False)
+    is_power = certain(by) & is_power_of_two(by.number)
+    if not bool(is_power.any()):
+        return is_power.any()
     is_tensor = UNITS.get(other.dtype, 1.0) >= UNITS[op.dtype] and other.x.ndim > 0
     fits = torch.tensor(True) if is_tensor else holds(other.number, op.dtype)
     is_far = (by.size * other.size >= LEAST_SCALED) | (by.number == 0) | (other.number == 0)
-    return fits & certain(by) & is_power_of_two(by.number) & is_far
+    return fits & is_power & is_far
 
 
 def add(run: Roundings, op: Operation) -> list[StepResult]:
