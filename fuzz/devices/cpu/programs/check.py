@@ -5,6 +5,7 @@ Long, since a run and what it proves share the record of a program.
 """
 
 import ctypes
+import re
 import threading
 import time
 from collections import Counter
@@ -55,6 +56,7 @@ hangs, and PATIENCE times as many before it says so. A GPU's thread is no faster
 """
 LONGEST = 60
 """Messages quote at most this many characters of a printed line."""
+NUMBER = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?|[-+]?\b(?:inf|nan)\b")
 
 
 @dataclass
@@ -112,6 +114,8 @@ class CheckedProgram:
         self._one_at_a_time = threading.Lock()
         self._shown: ProgramEnd | None = None
         """What the first run has shown so far."""
+        self._unsteady: set[str] = set()
+        """The lines, without their numbers, that a run printed otherwise when it was repeated."""
 
     def examine(self, runs: int, seed: int) -> Outcome:
         """Run the program `runs` times, and settle by experiments what the runs show."""
@@ -259,24 +263,40 @@ class CheckedProgram:
     def differ(self, left: CpuRun, right: CpuRun) -> Difference | None:
         """The difference between what two runs print, in any order of lines, if repeating each run prints the same.
 
-        So a clock or a random number that a program prints does not count as a difference.
+        So a clock or a random number that a program prints does not count as a difference. Lines that look like one
+        that a repeated run prints otherwise are not worth another run.
         """
         if left.run is None or right.run is None or (difference := find_difference(left, right)) is None:
             return None
-        if 2 * self._longest > self.time_left():
+        if find_changed_lines(left, right) <= self._unsteady or 2 * self._longest > self.time_left():
             return None
-        again = [self.run_once("check", one.manner, 0.0) for one in (left, right)]
-        is_same = all(find_difference(one, other) is None for one, other in zip((left, right), again, strict=True))
-        return difference if is_same else None
+        for one in (left, right):
+            again = self.run_once("check", one.manner, 0.0)
+            if again.run is None:
+                return None
+            if changed := find_changed_lines(one, again):
+                self._unsteady |= changed
+                return None
+        return difference
 
 
 def find_difference(left: CpuRun, right: CpuRun) -> Difference | None:
     """The first line of each run that the other did not print; None if there is none."""
-    one, other = (Counter(run.printed.split("\n")) for run in (left, right))
-    if one == other:
+    if not any(alone := _lines_of_one(left, right)):
         return None
-    mine, theirs = (next(iter(more.elements()), "") for more in (one - other, other - one))
+    mine, theirs = (next(iter(more), "") for more in alone)
     return Difference("the output of the program", quote_line(mine), quote_line(theirs))
+
+
+def find_changed_lines(left: CpuRun, right: CpuRun) -> set[str]:
+    """The lines that only one of two runs printed, without their numbers."""
+    return {" ".join(NUMBER.sub("#", line).split()) for more in _lines_of_one(left, right) for line in more}
+
+
+def _lines_of_one(left: CpuRun, right: CpuRun) -> tuple[Counter[str], Counter[str]]:
+    """How often each line was printed by the left run alone, and by the right one."""
+    one, other = (Counter(run.printed.split("\n")) for run in (left, right))
+    return one - other, other - one
 
 
 def quote_line(line: str) -> str:
