@@ -261,7 +261,11 @@ bool reaches_remote(const Seen &s) {
 // In a block that is checked lightly. False: the access is to be checked like any other.
 bool is_fine_lightly(const Region &region, const Seen &s, bool shared) {
   if (!shared) {
-    if (is_uncontested(region, s.address, s.bytes, s.writes)) return true;
+    if (is_uncontested(region, s.address, s.bytes, s.writes)) {
+      bool may_settle = &region == &memory_map.variables && s.bytes == 4 && !s.writes && !checker.has_turns;
+      if (may_settle) settle(s.address, 0);
+      return true;
+    }
     block.has_met = true;
     return false;
   }
@@ -421,7 +425,10 @@ void checker_starts_launch(uint32_t bytes) {
 void checker_goes_lightly(bool lightly) {
   if (checker.is_light == lightly) return;
   checker.is_light = lightly;
-  if (lightly) checker.until_turn_in_full = checker.until_turn;
+  if (lightly)
+    checker.until_turn_in_full = checker.until_turn;
+  else
+    forget_settled();  // what a light check has settled says nothing about races
   checker.until_turn = lightly ? light_turn : checker.until_turn_in_full;
 }
 

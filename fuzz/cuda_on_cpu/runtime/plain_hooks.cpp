@@ -40,11 +40,15 @@ __attribute__((noinline)) void unsettled_access(const void *p, uintptr_t pc) {
   if (!common_access<size, writes>(address, pc)) long_way(p, size | (writes ? plain_writes : 0), pc);
 }
 
-// In a block that is not in the sample.
+// In a block that is not in the sample. Until the next barrier another read of the word is as fine.
 template <uint32_t size, bool writes>
 __attribute__((noinline)) void access_lightly(const void *p, uintptr_t pc) {
   uintptr_t address = reinterpret_cast<uintptr_t>(p);
-  if (!light_access<size, writes>(address) && !is_on_first_stacks(address)) long_way(p, size | (writes ? plain_writes : 0), pc);
+  if (light_access<size, writes>(address)) {
+    if (size == 4 && !writes && !checker.has_turns) settle(address, 0);
+  } else if (!is_on_first_stacks(address)) {
+    long_way(p, size | (writes ? plain_writes : 0), pc);
+  }
 }
 
 // Accesses of whole words.
