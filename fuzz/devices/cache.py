@@ -224,6 +224,10 @@ def _files(where: Path, pattern: str) -> Iterator[tuple[float, int, Path]]:
 
 @functools.cache
 def _tidy_once(where: Path) -> None:
-    """Tidy this folder, once per process."""
+    """Tidy this folder, once per process and hour: to look at 10,000 files takes as long as to link a program."""
+    stamp = where / "tidied"
     with contextlib.suppress(OSError):
-        tidy()
+        if not stamp.exists() or time.time() - stamp.stat().st_mtime > HOUR:
+            where.mkdir(parents=True, exist_ok=True)
+            stamp.touch()
+            tidy()

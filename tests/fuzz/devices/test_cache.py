@@ -141,6 +141,20 @@ def test_scratch_goes_with_its_process_and_what_a_killed_one_leaves_when_it_is_o
     assert list((folder / cache.SCRATCH).iterdir()) == []
 
 
+def test_the_cache_is_tidied_once_an_hour_not_by_every_process(folder: Path) -> None:
+    left, words = folder / cache.SCRATCH / "left", "from kfuzz.devices import cache\nwith cache.scratch(): pass"
+
+    def is_tidied_by_another_process() -> bool:
+        left.mkdir(parents=True, exist_ok=True)
+        make_old(left, cache.ABANDONED + 1)
+        subprocess.run([sys.executable, "-c", words], check=True)
+        return not left.exists()
+
+    assert [is_tidied_by_another_process() for _ in range(2)] == [True, False]
+    make_old(folder / "tidied", cache.HOUR + 1)
+    assert is_tidied_by_another_process()
+
+
 COMPILER = """#!/bin/sh
 case "$*" in *--version*|*-dumpmachine*) exec g++ "$@" ;; esac
 echo half > "$TMPDIR/ccHALF.o"
