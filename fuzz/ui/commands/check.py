@@ -141,6 +141,8 @@ def check(
     ctx.with_resource(limited(replace(time_limits(), until=began + max_time)))
     screen = console(to_stderr=outputs.uses_stdout)
     seed = secrets.randbelow(1 << 16) if seed is None else seed
+    server = ctx.with_resource(closing(Server()))
+    server.start()
     with show_phases(console(to_stderr=True)):
         library, path = build_program(words)
     for one in library.files.values():
@@ -154,7 +156,7 @@ def check(
     lists = tuple(lists_of(library, own, inputs, longest))
     deadline = began + max_time - min(TO_REPORT, max_time / 10)
     asked = CheckPlan(library, path, lists, runs, longest, deadline, seed, warp_synchronous, whole, again)
-    found = replace(run_inputs(asked, console(to_stderr=True)), fail_on=fail_on)
+    found = replace(run_inputs(asked, server, console(to_stderr=True)), fail_on=fail_on)
     try:
         for text in (*blocks(found), *found.troubles, *found.own_ends, *share_notes(found)):
             screen.print(text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
@@ -183,7 +185,7 @@ class CheckPlan:
     again: str
 
 
-def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
+def run_inputs(asked: CheckPlan, loaded: Server, screen: Screen) -> ProgramReport:
     """Run the program with each list of arguments; an interruption keeps the findings so far."""
     started, began = datetime.now(UTC), time.monotonic()
     programs: list[CheckedProgram] = []
@@ -191,7 +193,7 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
     is_interrupted = False
     side_by_side = min(count_processors(), asked.runs) if writes_no_files(asked.library.path) else 1
     with screen.status("running") as status, ExitStack() as servers:
-        server_for = cache_calls(lambda numbers: servers.enter_context(closing(Server(numbers=numbers))))
+        more = cache_calls(lambda numbers: servers.enter_context(closing(Server(numbers=numbers))))
 
         def check_list(words: tuple[str, ...], number: int, guess: MadeUpInput = NOTHING_MADE_UP) -> CheckedProgram:
             words = (*words, *guess.arguments)
@@ -200,7 +202,7 @@ def run_inputs(asked: CheckPlan, screen: Screen) -> ProgramReport:
             teller = RunProgress(screen, status, what, asked.library.files[0].path)
             sampling = None if asked.whole else USUAL_SAMPLING
             deadline = share_of_time(asked.deadline, len(asked.lists) - number + 1)
-            server = server_for(guess.numbers)
+            server = loaded if guess.numbers == loaded.numbers else more(guess.numbers)
             program = CheckedProgram(
                 *(asked.library, words, asked.timeout, server, teller, asked.warp_synchronous, sampling),
                 deadline=deadline,

@@ -124,7 +124,7 @@ class Server:
         self, request: RequestFiles, deadline: float, look: "_LiveWatcher", launch_within: Callable[[bool], float]
     ) -> int | None:
         """The exit status of the process of a run; None if it did not end in time."""
-        process = self._start()
+        process = self.start()
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -146,7 +146,8 @@ class Server:
         self.close()
         return None
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def start(self) -> subprocess.Popen[bytes]:
+        """Its process, which loads what a run needs: it may do so while a compiler runs."""
         if self._process is None:
             environment = {**LARGE_PAGES, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
             command = [sys.executable, "-m", "kfuzz.devices.cpu.programs.child"]
