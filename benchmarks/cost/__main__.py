@@ -10,7 +10,7 @@ PAGE = Page(
     INTRO,
     (
         Section("check_speed", "What it costs to check every access", "check_speed", ("--jobs", "14")),
-        Section("as_they_are", "Whole programs and large files", "as_they_are", ()),
+        Section("as_they_are", "Labelled programs and large files", "as_they_are", ()),
         Section("large_launches", "Large launches", "large_launches"),
         Section("narrow_judging", "What judging narrow types costs", "narrow_judging", ()),
         Section("judging_speed", "A verdict now and before", "judging_speed", ("before",)),

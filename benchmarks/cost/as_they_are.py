@@ -1,9 +1,13 @@
-"""Measure whole programs and large files: `python -m benchmarks.cost measure as_they_are`.
+"""Measure labelled programs and large files.
 
-It measures the cost of a checked run of a whole program compared with an unchecked one, the time to compile a large
-file, and the time to the first trial of an extension. All times are processor time unless they are called wall time.
+    python -m benchmarks.cost measure as_they_are [--suite LAYOUT FOLDER [INPUT]]...
+
+It measures the cost of a checked run of each right program of a suite compared with an unchecked one (for the layouts
+see benchmarks/detection/suites.py), the time to compile a large file, and the time to the first trial of an extension.
+All times are processor time unless they are called wall time.
 """
 
+import argparse
 import os
 import re
 import resource
@@ -11,30 +15,26 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from statistics import median
 
-from benchmarks.measurement import Figures
+from benchmarks.cost.check_speed import laid_out, seconds
+from benchmarks.detection.labelled import LAYOUTS, Labelled, Program
+from benchmarks.detection.programs import program
+from benchmarks.detection.suites import nearby, words_of
+from benchmarks.measurement import Figures, Record
+from kfuzz.devices.cpu import toolchain
+from kfuzz.devices.cpu.abi import Runtime
 from kfuzz.devices.cpu.experiments import Manner
 from kfuzz.devices.cpu.options import Flavour
-from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
-from kfuzz.devices.cpu.programs.command_line import parse
-from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
+from kfuzz.devices.cpu.programs.messages import ProgramRun
 from kfuzz.devices.cpu.programs.server import Server
 from kfuzz.devices.memory.layout import POISONS
 
 TESTS = Path(__file__).parents[2] / "tests" / "data"
-PROGRAMS = {
-    "saxpy_managed": ("1000000",),
-    "scan_in_three_launches": ("200000",),
-    "matmul_against_the_host": (),
-    "life_with_pinned_memory": (),
-    "sort_by_rounds": (),
-    "last_block_adds_up": (),
-}
-"""The programs, with their arguments if they take any."""
-TIMES = 3
+TIMES, TIMES_OF_KERNEL = 3, 50
 LINES = 5000
 HELPER = """\
 static int helper_{n}(std::vector<float> &values, const std::map<std::string, int> &sizes) {{
@@ -59,31 +59,45 @@ __global__ void scaled(float *data, int n, float by) { if (threadIdx.x < n) data
 LOCALS = "  std::vector<float> values(32);\n  std::map<std::string, int> sizes;\n  int sum = 0;\n"
 
 
-def measure(_: Sequence[str]) -> Figures:
+def measure(arguments: Sequence[str]) -> Figures:
     """Measure all of it."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        tables = {"programs": [compare(folder, one, arguments) for one, arguments in PROGRAMS.items()]}
-        return Figures({**time_large_file(folder), **time_first_trial(folder)}, tables)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--suite", nargs="+", action="append", default=[], help="its layout, folder and input")
+    suites = [(layout, *map(Path, paths)) for layout, *paths in parser.parse_args(arguments).suite]
+    with tempfile.TemporaryDirectory() as name, closing(Server()) as server:
+        pairs = {one[0]: list(seconds_of_suite(server, *one)) for one in suites}
+        pairs["all"] = [pair for each in pairs.values() for pair in each]
+        table = [compare(suite, each) for suite, each in pairs.items()]
+        return Figures({**time_large_file(Path(name)), **time_first_trial(Path(name))}, {"suites": table})
 
 
-def compare(folder: Path, name: str, arguments: tuple[str, ...]) -> dict[str, object]:
-    """A run of a program's main with each access checked, and one without checks."""
-    fast, checked = (least(folder, name, arguments, flavour) for flavour in ("fast", "check"))
+def compare(suite: str, pairs: Sequence[tuple[float, float]]) -> Record:
+    """What the right programs of a suite take without checks, and with each access checked."""
+    ratios = [checked / fast for fast, checked in pairs]
+    fast, checked = (median(column) for column in zip(*pairs, strict=True))
     return {
-        "program": " ".join((name, *arguments)), "fast": fast.seconds, "checked": checked.seconds,
-        "ratio": checked.seconds / fast.seconds, "rate": checked.thread_steps / checked.seconds / 1e6,
+        "suite": suite, "programs": len(pairs), "fast": fast, "checked": checked, "ratio": median(ratios),
+        "largest": max(ratios),
     }  # fmt: skip
 
 
-def least(folder: Path, name: str, arguments: tuple[str, ...], flavour: Flavour) -> ProgramEnd:
-    """The fastest of a few runs."""
-    command, program = parse([str(TESTS / "programs" / f"{name}.cu")]), folder / f"{name}-{flavour}"
-    link([compile_source(one, command.flags, flavour).object for one in command.sources], command, program, flavour)
-    asked = ProgramRun(load_program(program, flavour), Manner(0, POISONS[0]), 60.0)
-    with closing(Server()) as server:
-        ends = [server.run(asked, (str(program), *arguments))[0] for _ in range(TIMES)]
-    return min((one for one in ends if isinstance(one, ProgramEnd)), key=lambda one: one.seconds)
+def seconds_of_suite(
+    server: Server, layout: str, folder: Path, file: Path | None = None
+) -> Iterator[tuple[float, float]]:
+    """Seconds of a run of each right program without checks, and of one with each access checked."""
+    for one in LAYOUTS[layout](folder, words_of(None, file), tuple(nearby(folder))):
+        if not one.wrong and not one.excluded:
+            yield least(server, one, "fast"), least(server, one, "check")
+
+
+def least(server: Server, one: Labelled, flavour: Flavour) -> float:
+    """The seconds of the fastest of a few runs."""
+    if isinstance(one.runs, Program):
+        asked = ProgramRun(program(one.runs.path, one.runs.include, flavour), Manner(0, POISONS[0]), 60.0)
+        return min(server.run(asked, (one.name, *one.runs.words))[0].seconds for _ in range(TIMES))
+    runtime = Runtime(toolchain.build_runtime())
+    placed = laid_out(next(one.runs()), flavour)
+    return min(seconds(placed, runtime) for _ in range(TIMES_OF_KERNEL))
 
 
 def time_large_file(folder: Path) -> dict[str, float]:

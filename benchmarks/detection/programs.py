@@ -14,6 +14,7 @@ from kfuzz.claims.language.signature import Parameter, entries_of, host_function
 from kfuzz.common.text.headers import sources
 from kfuzz.devices import Buffer, Call, Job, Step, cache
 from kfuzz.devices.cpu.compiler import Library
+from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
 from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.oracle.numbers.elements import F16, F32, F64, I32
@@ -45,13 +46,13 @@ def has_main(path: Path, include: Iterable[Path]) -> bool:
     return any("main" in host_functions_of(one.text) for one in every)
 
 
-def program(path: Path, include: Iterable[Path]) -> Library:
+def program(path: Path, include: Iterable[Path], flavour: Flavour = "check") -> Library:
     """The program of a file, built as `kfuzz check` does it."""
     command = parse([str(path), *(f"-I{one.resolve()}" for one in include)])
-    objects = [compile_source(one, command.flags).object for one in command.sources]
+    objects = [compile_source(one, command.flags, flavour).object for one in command.sources]
     with cache.scratch() as folder:
-        link(objects, command, folder / "program")
-        return load_program(folder / "program")
+        link(objects, command, folder / "program", flavour)
+        return load_program(folder / "program", flavour)
 
 
 def kernels(
