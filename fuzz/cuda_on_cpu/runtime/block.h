@@ -125,6 +125,7 @@ static inline bool nobody_can_run() { return !woken.lanes && ring.empty(); }
 // with, before its turn.
 static inline void prefetch_stack(int t) {
   const char *lines = static_cast<const char *>(threads.stack_pointer[t]);
+  if (!lines) return;  // a thread without a stack yet: the processor would look up null in the tables of pages each time
   __builtin_prefetch(lines);
   __builtin_prefetch(lines + 64);
   __builtin_prefetch(lines + 128);
