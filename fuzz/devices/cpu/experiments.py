@@ -106,6 +106,8 @@ class CpuRun:
     """Whether it did not end, or begin, since the time of the whole command was over."""
 
 
+SECONDS_FOR_ERRORS = 5.0
+"""Processor time in which to show that a race which is an error anyway changes the result."""
 RunOnce = Callable[[Flavour, Manner, float], CpuRun]
 RunText = Callable[[str, Manner, float], CpuRun | None]
 """Runs the job with another text in the check flavour; None if that does not compile."""
@@ -479,7 +481,11 @@ def _settle(trial: Examination, whole: list[CpuRun], sights: list[Sight]) -> lis
     if whole and not odd and small and not any(one.doubt for one in sights):
         causes = {"poison": _try_poisons(trial, small)}
     elif whole and (odd or any(one.doubt for one in sights)):
+        are_errors = not odd and all(one.finding.severity == "error" for one in sights if one.doubt)
+        spare = max(0.0, trial.seconds - SECONDS_FOR_ERRORS) if are_errors else 0.0
+        trial.seconds -= spare
         causes = {"poison": _try_poisons(trial, [*whole[:2], *odd]), "schedule": _try_orders(trial, whole[0], odd)}
+        trial.seconds += spare
         if any(one.doubt == "lane" for one in sights):
             causes["lane"] = _try_lanes(trial, whole[:2])
         if any(one.doubt == "late" for one in sights):

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from planted_jobs import entries, planted
 
-from kfuzz.devices import Circumstances, Probe, Run
+from kfuzz.devices import Circumstances, Finding, Probe, Run
 from kfuzz.devices.cpu.abi import Schedule, Status
 from kfuzz.devices.cpu.experiments import FINE, CpuRun, Manner, examine, manners
+from kfuzz.devices.cpu.findings import Sight
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.memory.layout import POISONS
+from kfuzz.kinds import Severity
 
 
 @pytest.mark.parametrize("runs", [3, 4, 5])
@@ -64,3 +66,19 @@ def test_another_run_follows_a_single_one_that_may_leave_an_element_unwritten(
     outcome = examine(job, Probe(runs=1), run_once, set())
     assert (len(outcome.runs), [one.kind for one in outcome.findings]) == (runs, kinds)
     assert len({manner.poison for manner in done}) == runs
+
+
+@pytest.mark.parametrize(("severity", "tried"), [("error", 3), ("warning", 15)])
+def test_experiments_with_a_certain_race_end_after_a_few_seconds(severity: Severity, tried: int) -> None:
+    """What they show of an error is a part of its message; a warning may become an error."""
+    done: list[Manner] = []
+
+    def run_once(_: Flavour, manner: Manner, __: float) -> CpuRun:
+        done.append(manner)
+        sights = (Sight(Finding("race", "two threads meet", severity), "schedule", True),)
+        run = Run(manner.circumstances, {"y": np.zeros(2, np.float32)})
+        return CpuRun(manner, run, sights, Status.finished, 2.0, 0.0, "")
+
+    job = planted("races", entries("races")[0], {"y": "f32[2]"})
+    examine(job, Probe(check=True, runs=3, timeout=100.0), run_once, set())
+    assert len(done) - 3 == tried
