@@ -3,18 +3,14 @@
     python -m benchmarks.cost measure as_they_are [--suite LAYOUT FOLDER [INPUT]]...
 
 It measures the cost of a checked run of each right program of a suite compared with an unchecked one (for the layouts
-see benchmarks/detection/suites.py), the time to compile a large file, and the time to the first trial of an extension.
-All times are processor time unless they are called wall time.
+see benchmarks/detection/suites.py), and the time to compile a large file, in processor time.
 """
 
 import argparse
-import os
-import re
 import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -33,7 +29,6 @@ from kfuzz.devices.cpu.programs.messages import ProgramRun
 from kfuzz.devices.cpu.programs.server import Server
 from kfuzz.devices.memory.layout import POISONS
 
-TESTS = Path(__file__).parents[2] / "tests" / "data"
 TIMES, TIMES_OF_KERNEL = 3, 50
 LINES = 5000
 HELPER = """\
@@ -68,7 +63,7 @@ def measure(arguments: Sequence[str]) -> Figures:
         pairs = {one[0]: list(seconds_of_suite(server, *one)) for one in suites}
         pairs["all"] = [pair for each in pairs.values() for pair in each]
         table = [compare(suite, each) for suite, each in pairs.items()]
-        return Figures({**time_large_file(Path(name)), **time_first_trial(Path(name))}, {"suites": table})
+        return Figures(time_large_file(Path(name)), {"suites": table})
 
 
 def compare(suite: str, pairs: Sequence[tuple[float, float]]) -> Record:
@@ -110,19 +105,6 @@ def time_large_file(folder: Path) -> dict[str, float]:
     command = [sys.executable, "-m", "kfuzz", "nvcc", "-c", str(path), "-o", str(folder / "large.o")]
     took = processor_seconds(command, folder)
     return {"large_lines": text.count("\n"), "large_launches": text.count("<<<"), "large_seconds": took}
-
-
-def time_first_trial(folder: Path) -> dict[str, float]:
-    """The time to the first trial of an extension whose library is in the cache."""
-    path = folder / "softmax_rows.cu"
-    text = (TESTS / "extensions" / "softmax_rows.cu").read_text()
-    path.write_text(re.sub(r"// /// kernel.*?// ///\n", "", text, flags=re.DOTALL))
-    command = [sys.executable, "-m", "kfuzz", "fuzz", str(path), "--op", "softmax", "--device", "cpu", "--seed", "1"]
-    command += ["--jobs", "1", "--max-cases", "1", "--corpus", str(folder / "corpus")]
-    processor_seconds(command, folder)
-    began = time.perf_counter()
-    took = processor_seconds(command, folder)
-    return {"trial_seconds": took, "trial_wall": time.perf_counter() - began, "cores": os.cpu_count() or 1}
 
 
 def processor_seconds(command: list[str], folder: Path) -> float:

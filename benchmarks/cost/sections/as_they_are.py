@@ -1,4 +1,4 @@
-"""Labelled programs, a large file, and the first trial of an extension."""
+"""Labelled programs, and a large file."""
 
 from benchmarks.measurement import Measurement
 from benchmarks.page import Lines, table, text
@@ -16,10 +16,5 @@ def show(made: Measurement) -> Lines:
     yield from text(
         f"A file of {made['large_lines']} lines, nearly all of them host code, with {made['large_launches']} launches, "
         f"compiles for a checked run in {made['large_seconds']:.1f} s."
-    )
-    yield from text(
-        "`kfuzz fuzz softmax_rows.cu --op softmax` on a warm cache runs its first trial and ends after "
-        f"{made['trial_seconds']:.1f} s of processor time, {made['trial_wall']:.1f} s of wall time, "
-        f"on {made['cores']} cores."
     )
     yield from made.note()
