@@ -6,12 +6,16 @@ a function is not host-only: a word in capitals may be a macro that stands for _
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from kfuzz.devices.cpu.launches import UNCHECKED, TextEdit
 from kfuzz.devices.cpu.reach import MACRO, Definition, find_functions, find_macros
 
 FOR_BOTH = re.compile(r"\b__(?:global|device|host)__\b|\bconstexpr\b|\bconsteval\b|\boperator\b")
-FIRST = re.compile(r"(?!(?:template|extern|struct|class|union|enum|namespace|using|typedef|friend)\b)[A-Za-z_]\w*")
+NO_FUNCTION = "template|requires|concept|extern|struct|class|union|enum|namespace|using|typedef|friend"
+FIRST = re.compile(rf"(?!(?:{NO_FUNCTION})\b)[A-Za-z_]\w*")
+TEMPLATE = re.compile(r"template\s*<(?:[^<>(){};]|<[^<>(){};]*>)*>\s*(?![^{;]*::\s*\w+\s*\()")
+"""The parameters of a function template: no expressions, and not of a member, of which the class may say __device__."""
 DEVICE = re.compile(r"\b__(?:global|device)__\b")
 CAPITALS = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 CLASS = re.compile(r"(?:struct|class)\b")
@@ -46,7 +50,9 @@ def disable_checks(code: str, words: frozenset[str], shares: bool) -> Iterator[T
     That halves the time that a large file takes to compile. A page fault shows the host's use of device memory. If the
     host shares memory with kernels, its accesses keep their hooks.
     """
-    for one in find_functions(code):
+    for every in find_functions(code):
+        parameters = TEMPLATE.match(code, every.start, every.end)
+        one = replace(every, start=parameters.end()) if parameters else every
         if is_host_only(one, code, words):
             yield one.start, one.start, '__attribute__((no_sanitize("undefined"))) ' if shares else f"{UNCHECKED} "
 

@@ -151,3 +151,23 @@ def test_a_tensor_map_is_made_by_the_drivers_function_itself() -> None:
     assert "cuTensorMapEncodeTiled(map)" in made.texts[0]
     with pytest.raises(UnsupportedError, match="cuTensorMapEncodeIm2col, a part of CUDA's driver API"):
         translate([SourceFile(path, text.format("cuTensorMapEncodeIm2col"))], entries=("run",), with_host=True)
+
+
+@pytest.mark.parametrize(
+    ("function", "is_checked"),
+    [
+        ("void f(float *a) { a[0] = 1; }", False),
+        ("template <typename T, int N = 4> void f(T *a) { a[N] = 1; }", False),
+        ("template <template <class> class V, class T> void f(V<T> *a) { a[0] = 1; }", False),
+        ("template <class T> __device__ void f(T *a) { a[0] = 1; }", True),
+        ("template <class T> requires true void f(T *a) { a[0] = 1; }", True),
+        ("template <class T> constexpr void f(T *a) { a[0] = 1; }", True),
+        ("template <class T> IN_BOTH void f(T *a) { a[0] = 1; }", True),
+        ("template <class T> void A<T>::f(T *a) { a[0] = 1; }", True),  # the class may say __device__
+        ("template <int N, bool B = (N > 4)> void f(float *a) { a[N] = B; }", True),
+    ],
+)
+def test_accesses_of_functions_that_only_the_host_can_call_are_not_checked(function: str, is_checked: bool) -> None:
+    text = f"__global__ void k(int *a) {{ a[0] = 1; }}\n{function}\n"
+    made = translate([SourceFile(Path("k.cu"), text)], ["k.cu"], with_host=True).texts[0]
+    assert ("no_sanitize" in made.splitlines()[1]) != is_checked
