@@ -228,7 +228,7 @@ def run_inputs(asked: CheckPlan, loaded: Server, screen: Screen) -> ProgramRepor
                 first = last = check_list(words, number)
                 shown = dict(found)
                 guesses = Guesses([one.text for one in asked.library.files.values()], has_own_arguments=len(words) > 1)
-                while not last.launches and time.monotonic() < asked.deadline and (guess := next_guess(guesses, last)):
+                while is_idle(last) and time.monotonic() < asked.deadline and (guess := next_guess(guesses, last)):
                     restore(found, before)  # what it does without its input says nothing
                     last = check_list(words, number, guess)
                 if not last.launches:
@@ -259,6 +259,11 @@ def run_inputs(asked: CheckPlan, loaded: Server, screen: Screen) -> ProgramRepor
         made_up=tuple(dict.fromkeys(words for one in programs for words in made_up_input(one))),
         is_interrupted=is_interrupted,
     )
+
+
+def is_idle(program: CheckedProgram) -> bool:
+    """Whether a program launches nothing; a launch that is refused does not count if its sizes are made up."""
+    return not (program.share.blocks if program.has_made_up_arguments else program.launches)
 
 
 def next_guess(guesses: Guesses, program: CheckedProgram) -> MadeUpInput | None:

@@ -69,6 +69,7 @@ WITH_USAGE = (
 WITH_USAGE += "  int n = atoi(argv[1]), m = atoi(argv[2]);\n"
 UNGUARDED = "int main(int, char **argv) {\n  int n = atoi(argv[1]), m = 1;\n"
 SLOW = f"{UNGUARDED}  for (volatile long i = 0; i < 1l * n * n * n * n / 16; i = i + 1) {{}}\n"
+SQUARE = UNGUARDED.replace("m = 1", "m = n * n / 32")
 ASKS_GPU = (
     'int main() {\n  int d, n, m;\n  puts("GPU"), scanf("%d%d%d", &d, &n, &m);\n  if (cudaSetDevice(d)) return 1;\n'
 )
@@ -83,6 +84,7 @@ READING = 'int main() {\n  int n, m;\n  scanf("%d%d", &n, &m);\n'
         (WITH_USAGE, ("--", "3", "4"), "", 1, "writes a[3]; a has 3 ints"),
         (UNGUARDED, (), "", 0, "ran as `prog 1024`"),
         (SLOW, ("--max-time", "40s"), "", 0, "ran as `prog 128`"),
+        (SQUARE, (), "", 0, "ran as `prog 128`"),
         (ASKS_GPU, (), "", 0, "it read the numbers 0, 64, 32, 16, 8, 4, 2, then 1, from its standard input"),
         (READING, (), "", 0, "it read the numbers 64, 32, 16, 8, 4, 2, then 1, from its standard input"),
         (READING, (), "3 4", 1, "writes a[3]; a has 3 ints"),
