@@ -57,12 +57,15 @@ def disable_checks(code: str, words: frozenset[str], shares: bool) -> Iterator[T
             yield one.start, one.start, '__attribute__((no_sanitize("undefined"))) ' if shares else f"{UNCHECKED} "
 
 
-def find_host_assembly(code: str, words: frozenset[str]) -> Iterator[tuple[int, int]]:
-    """The functions of the host, and classes of which nothing is for the device, whose asm is not PTX: g++ takes it."""
+def find_host_assembly(code: str, words: frozenset[str]) -> Iterator[tuple[int, int, bool]]:
+    """The functions of the host, and classes of which nothing seems to be for the device, and whether it is certain.
+
+    There, asm is not PTX: g++ takes it as it is. In a class, an unknown macro may stand for __device__.
+    """
     for one in find_functions(code) if ASM.search(code) else ():
-        is_of_host = is_host_only(one, code, words) or CLASS.match(code, one.start)
-        if is_of_host and ASM_WORDS & one.words and not words & one.words:
-            yield one.start, one.end
+        is_certain = is_host_only(one, code, words)
+        if (is_certain or CLASS.match(code, one.start)) and ASM_WORDS & one.words and not words & one.words:
+            yield one.start, one.end, is_certain
 
 
 def find_host_calls(codes: Sequence[str], words: frozenset[str]) -> Iterator[tuple[int, int, str]]:

@@ -166,9 +166,12 @@ def _translate_own(
     there = (*there, *((LIBCUXX,) if any(map(_OWN_CUDA.search, codes)) else ()))
     device_words = find_device_words(codes)
     hosts = [[*find_host_assembly(code, device_words)] if with_host else [] for code in codes]
-    codes = [_without_assembly(code, some) for code, some in zip(codes, hosts, strict=True)]
     macros = find_text_macros("\n".join(texts))
-    asm = [list(translate_statements(text, code, macros)) for text, code in zip(texts, codes, strict=True)]
+    asm = [
+        [one for one in translate_statements(text, code, macros) if not _is_of_host(one, some)]
+        for text, code, some in zip(texts, codes, hosts, strict=True)
+    ]
+    codes = [_without_assembly(code, some) for code, some in zip(codes, hosts, strict=True)]
     ptx = [[(one.start, one.end, one.text) for one in parts if isinstance(one, Translated)] for parts in asm]
     codes = [blank_out(code, ((one.start, one.end) for one in parts)) for code, parts in zip(codes, asm, strict=True)]
     defined = _find_defined(codes) if refuses_libraries else None
@@ -200,9 +203,13 @@ def _translate_own(
     return Translation(done, _names(DYNAMIC_SHARED, every), constants, _kernels(blank_non_code("\n".join(whole))))
 
 
-def _without_assembly(code: str, spans: Iterable[tuple[int, int]]) -> str:
+def _is_of_host(one: Translated | Refused, spans: Iterable[tuple[int, int, bool]]) -> bool:
+    return any(start <= one.start < end and (known or isinstance(one, Refused)) for start, end, known in spans)
+
+
+def _without_assembly(code: str, spans: Iterable[tuple[int, int, bool]]) -> str:
     """The code without the words for assembly in these parts, whose text stays as it is."""
-    return blank_out(code, (one.span() for start, end in spans for one in ASM.finditer(code, start, end)))
+    return blank_out(code, (one.span() for start, end, _ in spans for one in ASM.finditer(code, start, end)))
 
 
 def _is_in_macro(text: str, at: int) -> bool:
