@@ -168,6 +168,15 @@ int main(int, char **argv) {
   thrust::scatter_if(c.begin(), c.begin() + 5, c.begin(), b.begin(), a.begin(), [] __device__(int x) { return x > 4; });
   CHECK(a[4] == 4 && a[3] == 4 && *thrust::find_if_not(a.begin(), a.end(), IsOdd()) == 2);
   CHECK(thrust::max_element(a.begin(), a.end(), thrust::greater<int>()) == a.begin());
+  auto [yes, no] = thrust::partition_copy(b.begin(), b.end(), a.begin(), c.begin(), IsOdd());
+  CHECK(yes - a.begin() == 1 && no - c.begin() == 4 && a[0] == 5 && thrust::is_partitioned(c.begin(), no, IsOdd()));
+  CHECK(*thrust::mismatch(b.begin(), b.end(), c.begin()).first == 5);
+  CHECK(thrust::unique_by_key_copy(b.begin(), b.end(), c.begin(), a.begin(), thrust::make_discard_iterator()).first - a.begin() == 3);
+  thrust::swap_ranges(a.begin(), a.begin() + 3, b.begin());
+  CHECK(b[1] == 4 && a[1] == 2 && thrust::equal_range(a.begin(), a.begin() + 3, 2).second - a.begin() == 3);
+  using namespace thrust::placeholders;
+  thrust::transform(a.begin(), a.begin() + 3, b.begin(), c.begin(), 3 * _1 + _2 - 1);
+  CHECK(c[0] == 7 && c[2] == 3 * 2 + 5 - 1 && thrust::count_if(b.begin(), b.begin() + 3, _1 > 2) == 2);
   int *raw;
   cudaMalloc(&raw, n * sizeof(int));
   thrust::device_ptr<int> wrapped = thrust::device_pointer_cast(raw);

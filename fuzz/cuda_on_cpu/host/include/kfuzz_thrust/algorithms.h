@@ -282,7 +282,7 @@ std::pair<OutKeys, OutValues> reduce_by_key(const Policy &policy, It first, It l
     ptrdiff_t made = 0;
     for (ptrdiff_t i = 0; i < n; made++) {
       ptrdiff_t begin = i;
-      ElementOf<OutValues> sum = from[i];
+      std::conditional_t<std::is_same_v<OutValues, discard_iterator>, ElementOf<Values>, ElementOf<OutValues>> sum = from[i];
       for (i++; i < n && equal(keys[begin], keys[i]); i++) sum = combine(sum, from[i]);
       to_keys[made] = keys[begin];
       to[made] = sum;
@@ -444,6 +444,35 @@ Out gather_if(const Policy &policy, It first, It last, Stencil stencil, From fro
   auto each = [map = raw(first), from = raw(from), to = raw(out)](ptrdiff_t i) { to[i] = from[map[i]]; };
   return for_some(policy, first, last, stencil, predicate, each, line), out + (last - first);
 }
+// The number of the first place of which `holds` says so; n if there is none.
+template <class Holds>
+ptrdiff_t find_place(const Policy &policy, ptrdiff_t n, Holds holds, int line) {
+  counting_iterator<ptrdiff_t> first(0);
+  return find_if(policy, first, first + n, holds, line) - first;
+}
+template <class It, class Second, class Equal>
+std::pair<It, Second> mismatch(const Policy &policy, It first, It last, Second second, Equal equal, int line) {
+  auto differs = [a = raw(first), b = raw(second), equal](ptrdiff_t i) { return !equal(a[i], b[i]); };
+  ptrdiff_t at = find_place(policy, last - first, differs, line);
+  return {first + at, second + at};
+}
+template <class It, class Second>
+Second swap_ranges(const Policy &policy, It first, It last, Second second, int line) {
+  auto each = [a = raw(first), b = raw(second)](ptrdiff_t i) {
+    ElementOf<It> own = a[i];
+    a[i] = b[i], b[i] = own;
+  };
+  return for_each(policy, counting_iterator<ptrdiff_t>(0), counting_iterator<ptrdiff_t>(last - first), each, line), second + (last - first);
+}
+template <class It, class OutKeys, class Values, class OutValues>
+std::pair<OutKeys, OutValues> unique_by_key_copy(const Policy &policy, It first, It last, Values values, OutKeys keys_out, OutValues out, int line) {
+  return reduce_by_key(policy, first, last, values, keys_out, out, equal_to<>(), [](const auto &a, const auto &) { return a; }, line);
+}
+template <class It, class True, class False, class F>
+std::pair<True, False> partition_copy(const Policy &policy, It first, It last, True yes, False no, F predicate, int line) {
+  True end = copy_if(policy, first, last, yes, predicate, line);
+  return {end, copy_if(policy, first, last, no, [predicate](const auto &x) { return !predicate(x); }, line)};
+}
 struct Itself {
   template <class T>
   bool operator()(const T &x) const { return static_cast<bool>(x); }
@@ -577,6 +606,22 @@ CUDA_ON_CPU_THRUST(gather_if, (class It, class Stencil, class From, class Out), 
                    gather_if(policy, first, last, stencil, from, out, details::Itself(), line))
 CUDA_ON_CPU_THRUST(find_if_not, (class It, class F), (It first, It last, F predicate),
                    find_if(policy, first, last, [predicate](const auto &x) { return !predicate(x); }, line))
+CUDA_ON_CPU_THRUST(mismatch, (class It, class Second), (It first, It last, Second second), mismatch(policy, first, last, second, equal_to<>(), line))
+CUDA_ON_CPU_THRUST(mismatch, (class It, class Second, class F), (It first, It last, Second second, F equal), mismatch(policy, first, last, second, equal, line))
+CUDA_ON_CPU_THRUST(swap_ranges, (class It, class Second), (It first, It last, Second second), swap_ranges(policy, first, last, second, line))
+CUDA_ON_CPU_THRUST(unique_by_key_copy, (class It, class Values, class Keys, class Out), (It first, It last, Values values, Keys keys, Out out),
+                   unique_by_key_copy(policy, first, last, values, keys, out, line))
+CUDA_ON_CPU_THRUST(partition_copy, (class It, class True, class False, class F), (It first, It last, True yes, False no, F predicate),
+                   partition_copy(policy, first, last, yes, no, predicate, line))
+CUDA_ON_CPU_THRUST(remove_copy, (class It, class Out, class T), (It first, It last, Out out, const T &value),
+                   copy_if(policy, first, last, out, [value](const auto &x) { return !(x == value); }, line))
+CUDA_ON_CPU_THRUST(replace_copy_if, (class It, class Out, class F, class T), (It first, It last, Out out, F predicate, const T &value),
+                   transform(policy, first, last, out, [=](const auto &x) { return predicate(x) ? static_cast<details::ElementOf<It>>(value) : x; }, line))
+CUDA_ON_CPU_THRUST(is_partitioned, (class It, class F), (It first, It last, F predicate),
+                   find_place(policy, last - first - (first != last), [=, at = details::raw(first)](ptrdiff_t i) { return !predicate(at[i]) && predicate(at[i + 1]); }, line) == last - first - (first != last))
+CUDA_ON_CPU_THRUST(equal_range, (class It, class T), (It first, It last, const T &value),
+                   both(first + bound(policy, first, last, value, less<>(), line), first + bound(policy, first, last, value, less_equal<>(), line)))
+CUDA_ON_CPU_THRUST(uninitialized_copy, (class It, class Out), (It first, It last, Out out), copy(policy, first, last, out, line))
 CUDA_ON_CPU_THRUST(max_element, (class It, class F), (It first, It last, F before),
                    best(policy, first, last, [before](const auto &a, const auto &b) { return before(b, a); }, line))
 CUDA_ON_CPU_THRUST(min_element, (class It, class F), (It first, It last, F before), best(policy, first, last, before, line))

@@ -38,6 +38,11 @@ struct Making {
   const Own &own() const { return static_cast<const Own &>(*this); }
 };
 
+struct Discarded {
+  template <class T>
+  const Discarded &operator=(const T &) const { return *this; }
+};
+
 template <class Iterator>
 using ElementOf = typename std::iterator_traits<Iterator>::value_type;
 
@@ -103,6 +108,33 @@ struct Place<constant_iterator<T>> {
 };
 }  // namespace details
 
+// An output that keeps nothing.
+struct discard_iterator : details::Making<discard_iterator, details::Discarded> {
+  details::Discarded at(ptrdiff_t) const { return {}; }
+};
+inline discard_iterator make_discard_iterator() { return {}; }
+namespace details {
+template <>
+struct Place<discard_iterator> {
+  static constexpr bool on_device = true;
+};
+}  // namespace details
+using std::advance;
+using std::distance;
+
+// Before CUDA 13, function objects had these bases.
+template <class A, class Made>
+struct unary_function {
+  using argument_type = A;
+  using result_type = Made;
+};
+template <class A, class B, class Made>
+struct binary_function {
+  using first_argument_type = A;
+  using second_argument_type = B;
+  using result_type = Made;
+};
+
 #define CUDA_ON_CPU_BINARY(name, sign)                                                        \
   template <class T = void>                                                                   \
   struct name {                                                                               \
@@ -130,6 +162,56 @@ CUDA_ON_CPU_BINARY(greater_equal, >=)
 CUDA_ON_CPU_BINARY(equal_to, ==)
 CUDA_ON_CPU_BINARY(not_equal_to, !=)
 #undef CUDA_ON_CPU_BINARY
+
+// `_1 * a + _2`: an expression of its arguments.
+namespace placeholders {
+template <class F>
+struct Formula {
+  F of;
+  template <class... T>
+  auto operator()(const T &...x) const { return of(x...); }
+};
+template <class F>
+Formula<F> formula(F of) { return {of}; }
+template <class T, class... Given>
+auto value_of(const T &x, const Given &...) { return x; }
+template <class F, class... Given>
+auto value_of(const Formula<F> &x, const Given &...given) { return x(given...); }
+struct First {
+  template <class T, class... Rest>
+  auto operator()(const T &x, const Rest &...) const { return x; }
+};
+struct Second {
+  template <class T, class U, class... Rest>
+  auto operator()(const T &, const U &x, const Rest &...) const { return x; }
+};
+template <class T>
+inline constexpr bool is_formula = false;
+template <class F>
+inline constexpr bool is_formula<Formula<F>> = true;
+#define CUDA_ON_CPU_FORMULA(sign)                                                                                 \
+  template <class A, class B, class = std::enable_if_t<is_formula<A> || is_formula<B>>>                           \
+  auto operator sign(A a, B b) {                                                                                  \
+    return formula([a, b](const auto &...given) { return value_of(a, given...) sign value_of(b, given...); });    \
+  }
+CUDA_ON_CPU_FORMULA(+)
+CUDA_ON_CPU_FORMULA(-)
+CUDA_ON_CPU_FORMULA(*)
+CUDA_ON_CPU_FORMULA(/)
+CUDA_ON_CPU_FORMULA(%)
+CUDA_ON_CPU_FORMULA(&)
+CUDA_ON_CPU_FORMULA(<)
+CUDA_ON_CPU_FORMULA(>)
+CUDA_ON_CPU_FORMULA(<=)
+CUDA_ON_CPU_FORMULA(>=)
+CUDA_ON_CPU_FORMULA(==)
+CUDA_ON_CPU_FORMULA(!=)
+CUDA_ON_CPU_FORMULA(&&)
+CUDA_ON_CPU_FORMULA(||)
+#undef CUDA_ON_CPU_FORMULA
+inline constexpr Formula<First> _1{};
+inline constexpr Formula<Second> _2{};
+}  // namespace placeholders
 template <class T>
 struct maximum {
   T operator()(const T &a, const T &b) const { return a < b ? b : a; }

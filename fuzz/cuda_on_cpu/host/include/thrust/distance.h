@@ -1,0 +1,1 @@
+#include <kfuzz_thrust/all.h>
