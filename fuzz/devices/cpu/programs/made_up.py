@@ -20,9 +20,12 @@ LINES = 1 << 17
 USAGE = re.compile(r"\busage\b[\s:]*(?P<words>[^\n]*)", re.IGNORECASE)
 PLACE = re.compile(r"<(?P<angle>[^<>\n]+)>|\[(?P<square>[^\[\]\n]+)\]|(?P<word>[^\s<>\[\]]+)")
 FILES = re.compile(
-    r"^(?!.*(?:size|num|count|width|height|length))[^\n]*?(?:file|path|image|img|input|output|\bdir|folder|\.\w|/)",
+    r"^(?!.*(?:size|num|count|width|height|length))[^\n]*?(?:file|path|image|img|input|output|open|stream|\bdir|folder|\.\w|/)",
     re.IGNORECASE,
 )
+FOLDERS = re.compile(r"dir|folder", re.IGNORECASE)
+OPENED = re.compile(r"(?P<by>\w+(?:\s+\w+)?)\s*[=(]\s*(?:(?:std\s*::\s*)?string\s*\(\s*)?argv\s*\[\s*(?P<at>\d+)\s*\]")
+"""Code that opens a file, or keeps its name."""
 READ = re.compile(
     r"(?:\b(?P<name>\w+)\s*=\s*)?(?:\(\s*[\w\s]+\)\s*)?(?:static_cast\s*<[^<>]*>\s*\(\s*)?"
     r"(?:std\s*::\s*)?\b(?P<by>ato\w+|strto\w+|sto\w+|sscanf)\s*\(\s*(?:(?:std\s*::\s*)?string\s*\(\s*)?argv\s*\[\s*(?P<at>\d+)\s*\]"
@@ -115,9 +118,25 @@ def reads_arguments(texts: Sequence[str]) -> bool:
 
 def guess_arguments(printed: str, texts: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Arguments for a program that prints its usage, or that reads some: first as it says, then as its source does."""
-    guesses = [_from_usage(one["words"]) for one in USAGE.finditer(printed)][:2]
-    guesses.append(_from_source("\n".join(texts)))
+    usages, text = [one["words"] for one in USAGE.finditer(printed)][:2], "\n".join(texts)
+    guesses = (
+        guess
+        for files in (False, True)
+        for guess in (*(_from_usage(one, files) for one in usages), _from_source(text, files))
+    )
     yield from dict.fromkeys(one for one in guesses if one)
+
+
+def numbers_file(at: int) -> str:
+    """A file of numbers for the argument at this place: a program that writes one spoils no other."""
+    path, text = (
+        cache.folder() / "inputs" / f"made_up_{at}.txt",
+        "".join(f"{one}\n" for one in (*NUMBERS, *(1,) * 1000)),
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_bytes() != text.encode():
+        path.write_text(text)
+    return str(path)
 
 
 def make_smaller(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -136,8 +155,8 @@ def guess_numbers(texts: Sequence[str]) -> Iterator[tuple[int, ...]]:
     yield from dict.fromkeys(one for one in (tuple(named[:MOST]), (0, *NUMBERS), (8, 4, 2), (0,)) if one)
 
 
-def _from_usage(words: str) -> tuple[str, ...]:
-    """The arguments that a usage names after the program's own name; none if one of them is a file."""
+def _from_usage(words: str, files: bool) -> tuple[str, ...]:
+    """The arguments that a usage names after the program's own name; none if one is a file that is not asked for."""
     given: list[str] = []
     for one in list(PLACE.finditer(words))[1:]:
         name = one["angle"] or one["square"] or one["word"]
@@ -150,18 +169,23 @@ def _from_usage(words: str) -> tuple[str, ...]:
         elif name.lstrip().startswith("-") or name.lower() in ("options", "option", "args", "flags"):
             continue
         elif FILES.search(name):
-            return ()
+            if not files or FOLDERS.search(name):
+                return ()
+            given.append(numbers_file(len(given) + 1))
         else:
             given.append(number_for(name))
     return tuple(given[:MOST])
 
 
-def _from_source(text: str) -> tuple[str, ...]:
-    """The arguments that code reads as numbers; none if it reads others."""
+def _from_source(text: str, files: bool) -> tuple[str, ...]:
+    """The arguments that code reads as numbers, or opens if that is asked for; none if it reads others."""
     kinds = {int(one[1]): "1" if one["digit"] else "" for one in ANY.finditer(text) if int(one[1])}
     for one in READ.finditer(text):
         is_float = one["by"] in ("atof", "strtof", "strtod", "stof", "stod")
         kinds[int(one["at"])] = number_for(f"{'float ' * is_float}{one['name'] or ''}")
+    for one in OPENED.finditer(text) if files else ():
+        if not kinds.get(at := int(one["at"])) and FILES.search(one["by"]) and not FOLDERS.search(one["by"]):
+            kinds[at] = numbers_file(at)
     count = max(kinds, default=0)
     given = tuple(kinds.get(at, "") for at in range(1, count + 1))
     return given if count <= MOST and all(given) else ()

@@ -18,22 +18,25 @@ from kfuzz.devices.cpu.programs.made_up import Guesses, MadeUpInput, guess_argum
         ("Usage: ./scan <num elements> <block size>\n", "", [("1024", "32")]),
         ("usage: prog N [iterations]", "", [("1024", "2")]),
         ("Usage: mm -n <size> -d <device id>", "", [("-n", "1024", "-d", "0")]),
-        ("USAGE: blur in.png out.png", "", []),
-        ("Usage: sort <input file> <N>", "int n = atoi(argv[2]); open(argv[1]);", []),
+        ("USAGE: blur in.png out.png", "", [("made_up_1.txt", "made_up_2.txt")]),
+        ("USAGE: blur <images dir>", "", []),
+        ("", "FILE *f = fopen(argv[1], m); int n = atoi(argv[2]);", [("made_up_1.txt", "1024")]),
+        ("", "std::ifstream f(argv[1]); char *out_file = argv[2];", [("made_up_1.txt", "made_up_2.txt")]),
+        ("Usage: sort <input file> <N>", "int n = atoi(argv[2]); open(argv[1]);", [("made_up_1.txt", "1024")]),
         ("", "int rows = atoi(argv[1]); float rate = atof(argv[2]);", [("128", "0.5")]),
         ("", "int mode = argv[1][0] - '0';", [("1",)]),
         ("", "size_t n = (size_t) std::stoul(argv[1]);", [("1024",)]),
         ("", "int n = stoi(std::string(argv[1])); sscanf(argv[2], f, &m);", [("1024", "1024")]),
-        ("Usage: conv <image_size> <in.png>", "", []),
+        ("Usage: conv <image_size> <in.png>", "", [("1024", "made_up_2.txt")]),
         ("Usage: conv <image_size> <num_images>", "", [("1024", "1024")]),
-        ("", "const char *file = argv[1]; int n = atoi(argv[2]);", []),
+        ("", "const char *word = argv[1]; int n = atoi(argv[2]);", []),
         ("Usage: a.out N", "int n = atoi(argv[1]), steps = atoi(argv[2]);", [("1024",), ("1024", "2")]),
     ],
 )
 def test_arguments_are_of_the_kind_that_the_usage_or_the_source_names(
     printed: str, text: str, wanted: list[tuple[str, ...]]
 ) -> None:
-    assert list(guess_arguments(printed, [text])) == wanted
+    assert [tuple(Path(one).name for one in words) for words in guess_arguments(printed, [text])] == wanted
 
 
 ASKING = (
@@ -69,6 +72,7 @@ WITH_USAGE = (
 WITH_USAGE += "  int n = atoi(argv[1]), m = atoi(argv[2]);\n"
 UNGUARDED = "int main(int, char **argv) {\n  int n = atoi(argv[1]), m = 1;\n"
 SLOW = f"{UNGUARDED}  for (volatile long i = 0; i < 1l * n * n * n * n / 16; i = i + 1) {{}}\n"
+OF_FILE = 'int main(int count, char **argv) {\n  int n, m = 1;\n  fscanf(fopen(argv[1], "r"), "%d", &n);\n'
 SQUARE = UNGUARDED.replace("m = 1", "m = n * n / 32")
 ASKS_GPU = (
     'int main() {\n  int d, n, m;\n  puts("GPU"), scanf("%d%d%d", &d, &n, &m);\n  if (cudaSetDevice(d)) return 1;\n'
@@ -84,6 +88,7 @@ READING = 'int main() {\n  int n, m;\n  scanf("%d%d", &n, &m);\n'
         (WITH_USAGE, ("--", "3", "4"), "", 1, "writes a[3]; a has 3 ints"),
         (UNGUARDED, (), "", 0, "ran as `prog 1024`"),
         (SLOW, ("--max-time", "40s"), "", 0, "ran as `prog 128`"),
+        (OF_FILE, (), "", 0, "inputs/made_up_1.txt`: write yours after --"),
         (SQUARE, (), "", 0, "ran as `prog 128`"),
         (ASKS_GPU, (), "", 0, "it read the numbers 0, 64, 32, 16, 8, 4, 2, then 1, from its standard input"),
         (READING, (), "", 0, "it read the numbers 64, 32, 16, 8, 4, 2, then 1, from its standard input"),
