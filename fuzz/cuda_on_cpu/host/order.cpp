@@ -23,7 +23,7 @@ struct CudaOnCpuEvent {
 
 namespace {
 
-constexpr int most_handles = 1024;
+constexpr int most_handles = 1 << 15;  // a program in public cuts 16 M numbers into chunks of 1024, with a stream for each
 
 // The handles: the first `used` are in use.
 template <class Handle>

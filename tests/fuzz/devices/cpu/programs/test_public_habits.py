@@ -149,6 +149,8 @@ def test_a_file_for_the_hosts_compiler_may_define_functions_of_cudas_language(tm
 
 
 CONVERTS = """
+#include <crt/host_config.h>
+#include <sm_61_intrinsics.h>
 template <class T> struct Buffer {
   T *at;
   Buffer(int n) { cudaMalloc(&at, n * sizeof(T)); }
@@ -169,6 +171,9 @@ int main() {
   times<float><<<1, 32>>>(b, Pair{1, 2}, 4);
   int now = 0;
   float x;
+  cudaStream_t streams[2000];
+  for (auto &one : streams)
+    if (cudaStreamCreate(&one)) return 5;
   cudaMemcpyFromSymbol(&now, state, sizeof now);
   cudaMemcpyToSymbol(state, &now, sizeof now);
   cudaMemcpy(&x, b, 4, cudaMemcpyDeviceToHost);

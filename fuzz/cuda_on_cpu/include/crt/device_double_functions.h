@@ -1,0 +1,1 @@
+#include "../device_double_functions.h"
