@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "../runtime/library_image.h"
 #include "../runtime/repetitions.h"
 #include "../runtime/arena.h"
 #include "../runtime/memory_map.h"
@@ -250,6 +251,10 @@ struct WithSymbol {
   bool writes;
   Asked by;
 };
+static bool is_symbol(const void *symbol) {
+  auto at = reinterpret_cast<uintptr_t>(symbol);
+  return at >= library_start(*run->module) && at < library_end(*run->module);
+}
 static cudaError_t with_symbol_again(void *arguments);
 static cudaError_t with_symbol(const WithSymbol &w) {
   const Asked &by = w.by;
@@ -270,12 +275,14 @@ static cudaError_t with_symbol_again(void *arguments) { return with_symbol(*stat
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_to_symbol(void *symbol, size_t room, const void *from, size_t bytes, size_t offset,
                                                   const cudaStream_t *stream, int line) {
   Alone alone;
+  if (!is_symbol(symbol)) return returns(cudaErrorInvalidSymbol);
   if (offset > room || bytes > room - offset) return returns(cudaErrorInvalidValue);
   return with_symbol({static_cast<char *>(symbol) + offset, from, bytes, true, ASKED(stream ? *stream : nullptr, !stream)});
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_from_symbol(void *to, const void *symbol, size_t room, size_t bytes, size_t offset,
                                                     const cudaStream_t *stream, int line) {
   Alone alone;
+  if (!is_symbol(symbol)) return returns(cudaErrorInvalidSymbol);
   if (offset > room || bytes > room - offset) return returns(cudaErrorInvalidValue);
   return with_symbol({to, static_cast<const char *>(symbol) + offset, bytes, false, ASKED(stream ? *stream : nullptr, !stream)});
 }

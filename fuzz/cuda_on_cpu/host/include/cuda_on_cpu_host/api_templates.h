@@ -63,12 +63,12 @@ template <class T>
 void *address_of(T &symbol) { return const_cast<void *>(static_cast<const volatile void *>(&symbol)); }
 }  // namespace cuda_on_cpu
 template <class T>
-CUDA_ON_CPU_INLINE cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes, size_t offset = 0,
+CUDA_ON_CPU_INLINE cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
                                       cudaMemcpyKind = cudaMemcpyHostToDevice, CUDA_ON_CPU_LINE) {
   return cuda_on_cpu_to_symbol(cuda_on_cpu::address_of(symbol), sizeof symbol, from, bytes, offset, nullptr, line);
 }
 template <class T>
-CUDA_ON_CPU_INLINE cudaError_t cudaMemcpyToSymbolAsync(T &symbol, const void *from, size_t bytes, size_t offset, cudaMemcpyKind,
+CUDA_ON_CPU_INLINE cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset, cudaMemcpyKind,
                                            cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {
   return cuda_on_cpu_to_symbol(cuda_on_cpu::address_of(symbol), sizeof symbol, from, bytes, offset, &stream, line);
 }

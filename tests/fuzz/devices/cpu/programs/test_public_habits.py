@@ -177,7 +177,7 @@ int main() {
   cudaMemcpyFromSymbol(&now, state, sizeof now);
   cudaMemcpyToSymbol(state, &now, sizeof now);
   cudaMemcpy(&x, b, 4, cudaMemcpyDeviceToHost);
-  return now != 32 || x != 3 * 2 * 4;
+  return now != 32 || x != 3 * 2 * 4 || cudaMemcpyToSymbol((const char *)&state, &now, 4) != cudaErrorInvalidSymbol;
 }
 """
 
