@@ -143,7 +143,7 @@ class Op:
         out.
         """
         kinds = {role.is_float for role in self.outputs.values()}
-        return len(kinds) == 2 or (self.ignores_nan and kinds == {True})
+        return not self.is_whole and (len(kinds) == 2 or (self.ignores_nan and kinds == {True}))
 
     @property
     def has_grid(self) -> bool:

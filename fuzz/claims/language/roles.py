@@ -32,6 +32,7 @@ class Roles:
     `axis`: the dimension of the first input along which the op works.
     `grids`: roles whose arrays are of a narrow type. `truths`: integers that are 0 or 1.
     `selects`: the numbers in its answers are elements of its inputs. `is_exact`: it rounds none of them.
+    `codes`: integers of any type, which a reference returns so.
     """
 
     op: str
@@ -49,6 +50,7 @@ class Roles:
     structures: Mapping[str, Structure] = field(default_factory=dict)
     selects: bool = False
     is_exact: bool = False
+    codes: frozenset[str] = frozenset()
 
     @property
     def has_derived_dimensions(self) -> bool:
@@ -91,6 +93,7 @@ def roles_of(op: str) -> Roles:
         truths=frozenset(name for name, role in module.roles if role.is_truth),
         structures={name: role.structure for name, role in module.inputs.items() if role.structure},
         selects=module.selects, is_exact=module.selects and module.gives_sets,
+        codes=frozenset(name for name, role in module.outputs.items() if module.is_whole and not role.is_float),
     )  # fmt: skip
 
 

@@ -32,11 +32,15 @@ def arguments(call: PythonCall, values: Mapping[str, object]) -> tuple[list[obje
 
 
 def results(returned: object, names: Sequence[str]) -> list[object]:
-    """The returned values as a list; of a dict the values of these names, or else all values."""
-    if isinstance(returned, Mapping):
-        return [returned[name] for name in names] if {*names} <= {*returned} else list(returned.values())
-    if isinstance(returned, tuple | list):
-        return list(returned)
+    """The returned values as a list; of a dict the values of these names, or else all values. None beside as many
+    others as are wanted is an output that is not there.
+    """
+    if isinstance(returned, Mapping) and {*names} <= {*returned}:
+        return [returned[name] for name in names]
+    if isinstance(returned, Mapping | tuple | list):
+        every = list(returned.values() if isinstance(returned, Mapping) else returned)
+        there = [one for one in every if one is not None]
+        return there if len(there) == len(names) else every
     return [] if returned is None else [returned]
 
 
