@@ -15,7 +15,7 @@ class Stage(Enum):
 
     COMPILING = "compiling"
     LOADING = "loading"
-    TRACING = "tracing the reference"
+    DESCRIBING = "reading the reference"
     GUESSING = "trying guesses of the claim"
     COUNTING = "counting additions"
     TESTING = "testing the claim"

@@ -14,7 +14,7 @@ from kfuzz.claims.language.keys import WrittenClaim
 from kfuzz.claims.language.reference import Reference
 
 TracerAnswer = Mapping[str, Any]
-"""What the process that traces a reference says of it."""
+"""What the process that describes a reference says of it."""
 Placed = tuple[Path, str | None]
 """The file of a reference, and its name there if one is given."""
 
@@ -57,7 +57,7 @@ class Format:
     poses: Callable[[Reference], bool] = lambda _: False
     """Whether a reference is a problem of this format."""
     beside: Callable[[Path], Mapping[str, str]] = lambda _: {}
-    """The names of files beside a reference that give arguments, by what the tracer calls them."""
+    """The names of files beside a reference that give arguments, by what the process calls them that describes it."""
     folders: Callable[[Path], tuple[str, ...]] = lambda _: ()
     """The folders of a reference's problem, which a submission may import."""
     complete: Callable[[FrontMatter, WrittenClaim, TracerAnswer], WrittenClaim] = lambda _, claim, __: claim

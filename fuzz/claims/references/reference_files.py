@@ -1,6 +1,6 @@
 """The files of a reference: the kernel's own, those beside it, and those that a claim names.
 
-Knows a claim's key and folders; it traces no reference.
+Knows a claim's key and folders; it runs no reference.
 """
 
 import re

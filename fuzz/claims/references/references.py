@@ -7,7 +7,7 @@ of reading a claim that starts a process or uses the cache. Knows files and proc
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,9 @@ from kfuzz.claims.language.loaded import used_libraries
 from kfuzz.claims.language.reference import OP, Reference
 from kfuzz.claims.language.roles import roles_of
 from kfuzz.claims.references import running, serving
+from kfuzz.claims.references.described import home_in
 from kfuzz.claims.references.formats import formats, is_object, read_submission, texts_beside
 from kfuzz.claims.references.reference_files import name_of_reference, reference_of
-from kfuzz.claims.references.trace_answer import home_in
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, cache
@@ -32,10 +32,12 @@ from kfuzz.oracle.op.backward import GRADIENT, PREFIX
 from kfuzz.oracle.op.shapes import is_derived, longer_by, read_dimension
 from kfuzz.oracle.op.spelling import name_in
 
+CHANGED = "_out"
+"""The ending of the role of an input that is also an output."""
 FOLDER = "references"
 MADE_FROM = ".reference.json"
 """The ending of the file beside a formula that says which reference it was made from, for CUDA: it has no [call]."""
-TRACER = "kfuzz.claims.references.torch.trace_server"
+DESCRIBER = "kfuzz.claims.references.torch.describe_server"
 INPUT = re.compile(r"\s*(?P<element>\w+)\s*\[(?P<dims>[^\]]*)\]\s*->\s*(?P<role>\w+)")
 ARRAY = re.compile(r"\s*(?P<element>\w+)\s*\[")
 WHOLE = {I32.name: "", I64.name: "", BOOL.name: "bool", U8.name: "bool"}
@@ -61,7 +63,7 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     claim = replace(claim, op=str(formula), reference=reference)
     for one in formats():
         claim = one.complete(front, claim, answer)
-    claim = with_whole(claim, {**answer.get("whole", {}), **answer["types"]})
+    claim = with_changed(with_whole(claim, {**answer.get("whole", {}), **answer["types"]}), answer["changed"])
     return with_args(with_home(with_some_places(claim), home_in(answer)), answer)
 
 
@@ -105,10 +107,10 @@ def reference_behind(op: str) -> Reference | None:
 def formula_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> tuple[Path, dict[str, Any]]:
     """The op of a claim's reference, described or from the cache, and what else the process says of it."""
     question = question_for(front, claim, reference)
-    key = cache.key("reference 5", tracer_text(), json.dumps(question, sort_keys=True))
+    key = cache.key("reference 5", describer_text(), json.dumps(question, sort_keys=True))
     raw = cache.fetch(f"{FOLDER}/{key}.json")
     if raw is None:
-        raw = traced(front, question)
+        raw = described(front, question)
         cache.save(f"{FOLDER}/{key}.json", raw)
     answer = json.loads(raw)
     if "error" in answer:
@@ -161,6 +163,18 @@ def with_whole(claim: WrittenClaim, whole: Mapping[str, str]) -> WrittenClaim:
     return replace(own, arrays=arrays)
 
 
+def with_changed(claim: WrittenClaim, changed: Sequence[str]) -> WrittenClaim:
+    """The claim with the inputs that a reference changes as outputs in place."""
+    if (claim.arrays is not None and set(changed) - claim.arrays.keys()) or not changed:
+        return claim
+    own = with_arrays(claim, roles_of(claim.op))
+    every = dict(own.arrays or {})
+    for name in changed:
+        if every.pop(f"{name}{CHANGED}", None) is not None:
+            every[name] = f"{every[name]} <- {name}{CHANGED}"
+    return replace(own, arrays=every)
+
+
 def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> dict[str, object]:
     """The question to the process: the file, and the shapes of the inputs if the claim has some."""
     inputs, integers = dict[str, list[str]](), dict[str, str]()
@@ -196,20 +210,20 @@ def calls_object(front: FrontMatter, claim: WrittenClaim) -> bool:
     return is_object(entry) and entry in text.functions
 
 
-def tracer_text() -> str:
+def describer_text() -> str:
     """The texts, besides the reference's own, on which the op depends."""
     here = Path(__file__).parent
     files = sorted((here / "torch").rglob("*.py"))
     return "".join(path.read_text(encoding="utf-8") for path in files)
 
 
-def traced(front: FrontMatter, question: Mapping[str, object]) -> bytes:
+def described(front: FrontMatter, question: Mapping[str, object]) -> bytes:
     """The answer of the process, as cached; ClaimError without torch."""
-    announce(Phase(Stage.TRACING, front.path.name))
+    announce(Phase(Stage.DESCRIBING, front.path.name))
     with cache.scratch() as folder:
         (folder / "question.json").write_text(json.dumps(question), encoding="utf-8")
         try:
-            serving.ask(TRACER, folder)
+            serving.ask(DESCRIBER, folder)
         except serving.NoAnswerError as error:
             missing = "; pip install torch" if "No module named 'torch'" in str(error) else ""
             raise front.error(("op",), f"the reference cannot be run: {str(error)[:200]}{missing}") from None

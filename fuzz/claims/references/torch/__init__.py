@@ -1,1 +1,1 @@
-"""PyTorch as a library of callables: its tensors, its extensions, and references that it traces."""
+"""PyTorch as a library of callables: its tensors, its extensions, and references that it runs."""

@@ -1,6 +1,6 @@
 """Tasks of robust-kbench: `config_forward.json` beside a reference says with what its model and its inputs are made.
 
-Knows a file of JSON and the parameters of a class; it knows no trace.
+Knows a file of JSON and the parameters of a class; it knows no set.
 """
 
 import inspect

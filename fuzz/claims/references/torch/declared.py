@@ -1,6 +1,6 @@
 """Finds a reference in its file, and what its inputs are: dimensions, by their names in get_inputs, and limits.
 
-Knows torch and the text of a file; it knows no trace and no formula.
+Knows torch and the text of a file; it knows no set.
 """
 
 import ast
@@ -12,11 +12,14 @@ from typing import Any
 
 import torch
 
+from kfuzz.claims.references.torch.seen_integers import MOST_ELEMENTS, SeenIntegers, integers_seen
 from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims
 from kfuzz.claims.references.torch.storage import unwatched
 from kfuzz.devices.python.loading import SEED
 from kfuzz.devices.python.torch.elements import OF_TYPE
 
+ORDERS = ("rises", "permutation")
+"""What is seen of integers in an order says all of them."""
 FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")
 
 
@@ -39,7 +42,8 @@ class Declared:
     """The inputs of a reference: their dimensions, the limits of integers, and the dimensions of only one size.
 
     `sizes`: the size of each dimension as the file has it. `whole`: the types of its integers. `narrow`: the types of
-    inputs of floats of 8 bits or fewer; a reference that is traced for all sizes gets their numbers in float32.
+    inputs of floats of 8 bits or fewer.
+    `seen`: what integers were in common, of inputs whose limits the text does not say.
     """
 
     dims: Dims
@@ -48,6 +52,7 @@ class Declared:
     sizes: Mapping[str, int] = field(default_factory=dict)
     whole: Mapping[str, str] = field(default_factory=dict)
     narrow: Mapping[str, torch.dtype] = field(default_factory=dict)
+    seen: Mapping[str, SeenIntegers] = field(default_factory=dict)
 
     def with_integers(self, role: str, below: str) -> "Declared":
         """The same inputs and one more, of one integer."""
@@ -71,7 +76,7 @@ class Declared:
 def forgetful(made: torch.nn.Module) -> torch.nn.Module:
     """A model that begins each call with the attributes it was made with: some keep a state for the next call.
 
-    A call while torch traces would leave a tensor without numbers there. A batch norm in train mode writes into its
+    A call without numbers would leave a tensor without numbers there. A batch norm in train mode writes into its
     running values.
     """
     held: list[list[tuple[dict[str, Any], dict[str, Any]]]] = []
@@ -137,8 +142,6 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
         raise CannotError("get_inputs makes more tensors than the reference takes; write arrays")
     known = sizes_in(module, functions["get_inputs"])
     if len(calls) != len(made):  # an input is made in several steps: its sizes are known by their numbers alone
-        if not all(one.is_floating_point() or one.dtype == torch.bool for one in made):
-            raise CannotError("get_inputs does not make each input by a call of torch.rand or its kin; write arrays")
         calls = [ast.Call(func=ast.Name("made"), args=[], keywords=[])] * len(made)
     found, inside = Dims(), {node.id for node in ast.walk(functions["get_inputs"]) if isinstance(node, ast.Name)}
     most: dict[str, ast.expr] = {}
@@ -149,8 +152,6 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
             many = 1 + (len(args) > 1 and not isinstance(args[1], ast.Tuple | ast.List))
             limit, args = options.get("high", args[many - 1]), [options.get("size", args[-1])]
             most |= {} if one.is_floating_point() or one.dtype == torch.bool else {name: limit}
-        elif not one.is_floating_point() and one.dtype != torch.bool:
-            raise CannotError(f"{name} is a tensor of {one.dtype}; a reference of floats is expected")
         said = [getattr(arg, "elts", [arg]) for arg in args]
         flat = [arg for args in said for arg in args]
         texts = [arg.id if isinstance(arg, ast.Name) else "" for arg in flat][: one.ndim]
@@ -166,18 +167,29 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
         if isinstance(node, ast.Name)
     }
     used = {name for dims in found.values() for name in dims}
+    whole_inputs = {name: one for name, one in zip(names, made, strict=False) if is_whole(one)}
     below = {}
-    for name, limit in most.items():
-        word = limit.id if isinstance(limit, ast.Name) else str(getattr(limit, "value", ""))
-        below[name] = word if word in used else str(getattr(module, word, word))
-        if not (below[name] in used or below[name].isdigit()):
-            raise CannotError(f"{name} holds integers below {ast.unparse(limit)}, which is no number")
+    for name in whole_inputs:
+        said_limit = most.get(name)
+        word = said_limit.id if isinstance(said_limit, ast.Name) else str(getattr(said_limit, "value", ""))
+        known_as = word if word in used else str(getattr(module, word, word))
+        below[name] = known_as if known_as in used or known_as.isdigit() else ""
+    unclear = [name for name, limit in below.items() if not limit]
+    if unclear and sum(one.numel() for one in made) > MOST_ELEMENTS:
+        raise CannotError(f"{unclear[0]} holds integers of which get_inputs does not say the limit; write arrays")
+    seen = integers_seen(module.get_inputs, names, unclear)
+    lengths = {size: name for name, (_, size) in reversed(known.items()) if name in used}
+    below |= {name: one.text(lengths.get(one.high, "")) for name, one in seen.items() if one.order in ORDERS}
     below |= {name: BOOLEAN for name, one in zip(names, made, strict=False) if one.dtype == torch.bool}
     sizes = {name: size for name, (_, size) in known.items() if name in used}
     fixed = {name: size for name, size in sizes.items() if known[name][0] in inside & elsewhere}
-    integers = {name: one.dtype for name, one in zip(names, made, strict=False) if name in most}
-    whole = {name: OF_TYPE[dtype].name for name, dtype in integers.items() if dtype in OF_TYPE}
-    return Declared(found, below, fixed, sizes, whole), every
+    whole = {name: OF_TYPE[one.dtype].name for name, one in whole_inputs.items() if one.dtype in OF_TYPE}
+    return Declared(found, below, fixed, sizes, whole, seen=seen), every
+
+
+def is_whole(one: torch.Tensor) -> bool:
+    """Whether a tensor holds integers."""
+    return not one.is_floating_point() and not one.is_complex() and one.dtype != torch.bool
 
 
 def literals_among(inputs: Sequence[object]) -> tuple[str | None, ...]:

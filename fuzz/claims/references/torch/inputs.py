@@ -1,6 +1,6 @@
 """The inputs of a reference at some sizes, and the sizes at which they are made.
 
-Knows declared inputs and torch's random numbers; it knows no trace and no formula.
+Knows declared inputs and torch's random numbers; it knows no set.
 """
 
 import copy
@@ -16,7 +16,9 @@ from kfuzz.claims.references.torch.declared import Declared
 from kfuzz.claims.references.torch.integers import ABSENT, integers_of, rules_of
 from kfuzz.claims.references.torch.sizes import FEW, Below, Dims, length_of, prime_sizes, sizes_in
 from kfuzz.claims.references.torch.weights import as_one_object
+from kfuzz.devices.python.torch.elements import TYPES
 from kfuzz.devices.python.torch.packed import PACKED, pack_numbers
+from kfuzz.oracle.numbers.elements import ELEMENTS
 from kfuzz.oracle.op.role import is_scale
 
 logging.getLogger("torch._subclasses.fake_tensor").setLevel(logging.CRITICAL)  # it logs what it raises
@@ -106,8 +108,9 @@ def tensors_for(declared: Declared, sizes: Mapping[str, int]) -> dict[str, torch
 
 
 def in_declared_types(declared: Declared, given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Numbers in the narrow types of the inputs that have one; scales are above 0."""
+    """Integers in their types, and numbers in the narrow types of the inputs that have one; scales are above 0."""
     made = dict(given)
+    made |= {name: made[name].to(TYPES[ELEMENTS[whole]]) for name, whole in declared.whole.items() if name in made}
     for name, narrow in declared.narrow.items():
         numbers = made[name].abs() if is_scale(name) else made[name]
         if narrow in PACKED:

@@ -1,6 +1,6 @@
 """The integers that a reference's inputs may hold: as they are declared, else found by running the reference.
 
-An index is below the size at which the reference fails. Knows torch and structures; it knows no trace and no formula.
+An index is below the size at which the reference fails. Knows torch and structures; it knows no set.
 """
 
 import re
@@ -71,13 +71,18 @@ def with_limits(
                 least = limit_at(call, name, with_even_segments(declared, given))
             limits.append(least)
         found = next((one for one in candidates(declared.dims) if limits == [length_of(one, s) for s in every]), None)
-        if found is None:
-            seen = f"it takes {limits[0] - 1}" if limits[0] < MOST else "it takes any"
+        seen = declared.seen.get(name)
+        if found is None and seen is None:
+            taken = f"it takes {limits[0] - 1}" if limits[0] < MOST else "it takes any"
             raise CannotError(
-                f'which integers {name} may hold is not known ({seen}); write integers = {{ {name} = "..." }}'
+                f'which integers {name} may hold is not known ({taken}); write integers = {{ {name} = "..." }}'
             )
-        limit = found if found.isidentifier() or found.isdigit() else f"< {found}"
-        declared = replace(declared, below={**declared.below, name: f"< {found} {below}" if below else limit})
+        if seen is not None:
+            text = seen.text(found or "")
+        else:
+            limit = str(found)
+            text = f"< {found} {below}" if below else limit if limit.isidentifier() or limit.isdigit() else f"< {found}"
+        declared = replace(declared, below={**declared.below, name: text})
     return declared
 
 

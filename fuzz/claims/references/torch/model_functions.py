@@ -3,7 +3,7 @@
 `forward_fn(x, weight, bias, eps)` says what `forward` of a submission computes. A task with an `AutogradFunction` says
 what `backward` gets, `backward_fn(grad_output, x, weight)`: it computes the gradients of `forward_fn`, in torch's way.
 All of these tensors are inputs, and each size is named by the argument of the task that gives it. Knows torch and the
-names of such a task; it knows no trace.
+names of such a task; it knows no set.
 """
 
 import inspect

@@ -4,7 +4,7 @@ Knows the sizes of torch's tensors; it knows no set and no rule.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.fitted_sizes import fit_size
 from kfuzz.claims.references.torch.integers import declared_as
-from kfuzz.claims.references.torch.twins.leaves import leaves, named_outputs
+from kfuzz.claims.references.torch.twins.leaves import call_with, named_outputs
 from kfuzz.claims.references.torch.weights import Chosen, as_one_object, states_of
 from kfuzz.devices.python.raising import words_of
 
@@ -25,14 +25,14 @@ ReturnedTensors = dict[str, torch.Tensor]
 
 def op_file(
     reference: Callable[..., Any], declared: Declared, every: Sequence[SizesOfRun], make: Makes, title: str,
-    rules: Sequence[str], means_first: bool = False,
+    rules: Sequence[str], means_first: bool = False, changed: Collection[int] = (),
 ) -> tuple[str, ReturnedTensors]:  # fmt: skip
     """The file of an op, and what the reference returns at the first of these sizes.
 
-    `means_first`: of equal numbers it names the place of the first.
+    `means_first`: of equal numbers it names the place of the first. `changed`: the places of inputs that it changes.
     """
-    first = returned_at(reference, make(every[0]), every[0])
-    found = [shapes_at(reference, make, sizes) for sizes in every]
+    first = returned_at(reference, make(every[0]), every[0], changed)
+    found = [shapes_at(reference, make, sizes, changed) for sizes in every]
     if any(list(map(len, one)) != list(map(len, found[0])) for one in found):
         raise CannotError("its outputs are others at other sizes")
     shapes = {
@@ -58,10 +58,12 @@ def op_file(
     return "\n".join(lines), first
 
 
-def returned_at(reference: Callable[..., Any], given: Mapping[str, torch.Tensor], sizes: SizesOfRun) -> ReturnedTensors:
-    """The tensors that a reference returns, by name."""
+def returned_at(
+    reference: Callable[..., Any], given: Mapping[str, torch.Tensor], sizes: SizesOfRun, changed: Collection[int]
+) -> ReturnedTensors:
+    """The tensors that a reference returns or changes, by name."""
     try:
-        every = list(leaves(reference(*(one.clone() for one in given.values()))))
+        every = call_with(reference, [one.clone() for one in given.values()], changed)
     except Exception as error:  # any error of the user's code, or of torch for such shapes
         raise CannotError(
             f"at {shown(sizes)} the reference itself ends with {words_of(error)}; write axes without that"
@@ -72,13 +74,15 @@ def returned_at(reference: Callable[..., Any], given: Mapping[str, torch.Tensor]
     return dict(zip(named_outputs([name for name, _ in every], given), tensors, strict=True))
 
 
-def shapes_at(reference: Callable[..., Any], make: Makes, sizes: SizesOfRun) -> list[tuple[int, ...]]:
+def shapes_at(
+    reference: Callable[..., Any], make: Makes, sizes: SizesOfRun, changed: Collection[int]
+) -> list[tuple[int, ...]]:
     """The shapes of what a reference returns: found without numbers, if it does not need them."""
     try:
         with FakeTensorMode(allow_non_fake_inputs=True), as_one_object(reference), torch.no_grad():
-            made = list(leaves(reference(*make(sizes).values())))
+            made = call_with(reference, list(make(sizes).values()), changed)
     except Exception:  # of torch, or of their code, that needs the numbers
-        made = list(returned_at(reference, make(sizes), sizes).items())
+        made = list(returned_at(reference, make(sizes), sizes, changed).items())
     return [tuple(torch.as_tensor(one).shape) for _, one in made]
 
 

@@ -13,18 +13,22 @@ from kfuzz.claims.references.torch.inputs import tensors_for
 from kfuzz.claims.references.torch.sizes import Steps
 from kfuzz.claims.references.torch.twins.leaves import leaves
 
+STEPS = (*range(8), *(8 + n * n // 4 for n in range(2, 60)))
+"""How far above the smallest size another is tried: one that is a little too large is no fault."""
+
 
 def least_sizes(
     reference: Callable[..., Any], declared: Declared, sizes: Mapping[str, int], steps: Steps, fixed: Mapping[str, int]
 ) -> dict[str, int]:
-    """For each dimension that has one, the size below which the reference does not run, with the others as traced."""
+    """For each dimension that has one, the size below which the reference does not run, with the others as they are."""
     smallest = {**{name: max(least, multiple) for name, (least, multiple) in steps.items()}, **fixed}
     if does_run(reference, declared, smallest):
         return {}
     free = [name for name in steps if name not in fixed]
 
     def least_of(name: str, others: Mapping[str, int]) -> int | None:
-        tried = range(smallest[name], sizes[name] + 1, steps[name][1])
+        least, by = smallest[name], steps[name][1]
+        tried = [n for n in (least + by * step for step in STEPS) if n < sizes[name]] + [sizes[name]]
         return next((n for n in tried if does_run(reference, declared, {**others, name: n})), None)
 
     alone = {name: least_of(name, sizes) or sizes[name] for name in free}

@@ -2,8 +2,9 @@
 
     python -m kfuzz.claims.references.torch.run_server
 
-A line names a folder with run.json and inputs.npz; the process leaves sets.npz there, or error.txt, and prints a line.
-It ends with its input. The references' files run here, and never in a process that judges.
+A line names a folder with run.json and inputs.npz; the process leaves sets.npz there, error.txt, or raised.txt if the
+reference raises, and prints a line. It ends with its input. The references' files run here, and never in a process that
+judges.
 """
 
 import functools
@@ -50,7 +51,8 @@ def answer_run(folder: Path) -> None:
             given = narrower
         upstream = [one.float() for one in numbers.values()]
         call = partial(gradients, known, list(given)) if upstream else known.call
-        answered = Answered(call, [*given.values(), *upstream], asked["path"], kernel_type=narrow)
+        changed = [list(given).index(name) for name in asked.get("changed", ())] if not upstream else ()
+        answered = Answered(call, [*given.values(), *upstream], asked["path"], narrow, changed)
         is_gradient = bool(upstream) or known.forward is not None
         may_be_nan = is_gradient and not all(are_finite(one) for one in answered.given)
         sets = [replace(one, may_be_nan=may_be_nan) for one in reference_sets(answered)]
@@ -62,7 +64,7 @@ def answer_run(folder: Path) -> None:
     except CannotError as error:
         (folder / "error.txt").write_text(str(error), encoding="utf-8")
     except Exception as error:  # any error of the user's file at these sizes: reported as it is
-        (folder / "error.txt").write_text(f"the reference ends with {words_of(error)}", encoding="utf-8")
+        (folder / "raised.txt").write_text(f"the reference ends with {words_of(error)}", encoding="utf-8")
 
 
 def are_finite(one: torch.Tensor) -> bool:

@@ -1,6 +1,6 @@
 """Executes the file of a reference, and makes it a function of its tensors alone.
 
-Knows what a question says, and the kinds of files that a reference stands in; it knows no trace.
+Knows what a question says, and the kinds of files that a reference stands in; it knows no set.
 """
 
 import ast

@@ -2,7 +2,7 @@
 
 A schema gives an argument's type; it says nothing about ranks, and which sizes have to be equal. The operation is
 called with small tensors until it takes them: of two dimensions first, with as many sizes of their own as it allows.
-Knows torch's schemas; it knows no trace and no formula.
+Knows torch's schemas; it knows no set.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Problems of GPU MODE: `generate_input(**args, seed)` makes what `ref_kernel(data)` takes, with the args of task.yml.
 
-Knows torch and the values that it makes; it knows no trace. Long, since it reads a task, its data and its sizes.
+Knows torch and the values that it makes; it knows no set. Long, since it reads a task, its data and its sizes.
 """
 
 import ast

@@ -1,7 +1,7 @@
 """References that launch Triton kernels: their programs run one after the other, in torch.
 
-A trace sees what torch computes, and nothing of a kernel that Triton compiles or interprets. The functions of a kernel
-are called with a `tl` whose blocks are torch's tensors. Knows the words of Triton and torch; it knows no trace.
+A run sees what torch computes, and nothing of a kernel that Triton compiles or interprets. The functions of a kernel
+are called with a `tl` whose blocks are torch's tensors. Knows the words of Triton and torch; it knows no set.
 """
 
 import sys

@@ -87,29 +87,29 @@ def difference(made: object, wanted: Mapping[str, str]) -> str:
 class Chosen(torch.nn.Module):  # type: ignore[misc]  # torch is not there where types are checked
     """Objects of one class whose weights differ, as a function of tensors, the last of which says which object.
 
-    `traced`: the object that is called, whatever that tensor says, while torch traces without numbers.
+    `chosen`: the object that is called, whatever that tensor says, while torch runs without numbers.
     """
 
     def __init__(self, objects: Sequence[torch.nn.Module], calls: Sequence[Any], role: str) -> None:
         super().__init__()
         self.objects, self.calls, self.role = torch.nn.ModuleList(objects), tuple(calls), role
-        self.traced: int | None = None
+        self.chosen: int | None = None
 
     def forward(self, *tensors: torch.Tensor) -> Any:  # noqa: ANN401  what the reference returns
         *given, which = tensors
-        number = int(which) if self.traced is None else self.traced
+        number = int(which) if self.chosen is None else self.chosen
         return self.calls[number](*given)
 
     @contextmanager
-    def as_traced(self, number: int) -> Iterator[None]:
+    def as_chosen(self, number: int) -> Iterator[None]:
         """Call one of the objects."""
-        self.traced = number
+        self.chosen = number
         try:
             yield
         finally:
-            self.traced = None
+            self.chosen = None
 
 
 def as_one_object(call: Any, number: int = 0) -> AbstractContextManager[None]:  # noqa: ANN401  any reference
     """Call one of the objects of a reference that chooses, for a call without numbers."""
-    return call.as_traced(number) if isinstance(call, Chosen) else nullcontext()
+    return call.as_chosen(number) if isinstance(call, Chosen) else nullcontext()

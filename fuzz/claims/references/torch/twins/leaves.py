@@ -13,6 +13,10 @@ import torch
 
 GivenInputs = Sequence[Any] | Mapping[str, Any]
 """The arguments of a call: in their order, or by name."""
+CHANGED = "input["
+"""How the name of a changed input begins, before its place."""
+OUT = "_out"
+"""The ending of an output with the name of an input."""
 Leaf = tuple[str, Any]
 """A tensor or a number, and where it is: `y`, `y[1]`, `y.scale`."""
 
@@ -38,13 +42,20 @@ def tensors_among(given: GivenInputs) -> list[torch.Tensor]:
     return [one for _, one in leaves(given) if isinstance(one, torch.Tensor)]
 
 
-def call_with(function: Callable[..., Any], given: GivenInputs) -> list[Leaf]:
-    """The leaves of what a call returns, and then the inputs that it changed: these are outputs, too."""
+def call_with(function: Callable[..., Any], given: GivenInputs, changed: Collection[int] | None = None) -> list[Leaf]:
+    """The leaves of what a call returns, and the inputs that it changed and does not return: these are outputs, too.
+
+    `changed`: the places of these inputs, if they are known.
+    """
     every = [(name, one) for name, one in leaves(given, "input") if isinstance(one, torch.Tensor)]
     before = [one._version for _, one in every]
-    made = function(**given) if isinstance(given, Mapping) else function(*given)
-    changed = [leaf for leaf, was in zip(every, before, strict=True) if leaf[1]._version != was]
-    return [*leaves(made), *changed]
+    made = list(leaves(function(**given) if isinstance(given, Mapping) else function(*given)))
+    returned = {id(one) for _, one in made}
+    places = changed
+    if places is None:
+        found = enumerate(zip(every, before, strict=True))
+        places = [place for place, ((_, one), was) in found if one._version != was and id(one) not in returned]
+    return [*made, *(every[place] for place in places)]
 
 
 def fresh(given: GivenInputs) -> GivenInputs:
@@ -53,9 +64,16 @@ def fresh(given: GivenInputs) -> GivenInputs:
 
 
 def named_outputs(every: Sequence[str], inputs: Collection[str]) -> list[str]:
-    """A name for each output, as an op's file has them: the key of a dict, else `y`, or `y0`, `y1` and so on."""
-    plain = [re.sub(r"\W+", "_", one.removeprefix("y").strip(".[]")) for one in every]
-    made = [
-        "y" if len(every) == 1 and not name else f"y{name}" if not name or name.isdigit() else name for name in plain
-    ]
-    return [f"{name}_out" if name in inputs else name for name in made]
+    """A name for each output, as an op's file has them: the key of a dict, else `y`, or `y0`, `y1` and so on; of a
+    changed input its own.
+    """
+    own = list(inputs)
+    made = []
+    for one in every:
+        plain = re.sub(r"\W+", "_", one.removeprefix("y").strip(".[]"))
+        if one.startswith(CHANGED):
+            plain = own[int(one[len(CHANGED) : -1])]
+        elif not plain or plain.isdigit():
+            plain = "y" if len(every) == 1 else f"y{plain}"
+        made.append(f"{plain}{OUT}" if plain in inputs else plain)
+    return made

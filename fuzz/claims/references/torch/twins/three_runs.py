@@ -3,7 +3,7 @@
 Knows how to run a reference; it knows no grade.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -66,6 +66,8 @@ class Answered:
     file: str = ""
     kernel_type: torch.dtype | None = None
     """The type of 16 bits that a kernel's arrays have, where the reference's own are wider."""
+    changed: Collection[int] | None = None
+    """The places of the inputs that a call changes; None if it is to be seen."""
     widened: list[str] = field(default_factory=list)
     """The outputs of which torch's own answer lies outside what is proved."""
 
@@ -80,7 +82,7 @@ class Answered:
         """Run the reference with twins: each output, and its set."""
         run, given = TwinRun(self.file, RunOptions(narrow=self.kind, **options)), fresh(self.given)
         with without_mkldnn(), run:
-            made = call_with(self.function, given)
+            made = call_with(self.function, given, self.changed)
         with torch.no_grad():
             return run, [(name, one, self.set_of(run, one)) for name, one in made]
 
@@ -102,7 +104,7 @@ class Answered:
     @cached_property
     def own(self) -> list[Leaf]:
         """torch's own answer."""
-        return call_with(self.function, fresh(self.given))
+        return call_with(self.function, fresh(self.given), self.changed)
 
     @cached_property
     def proved(self) -> list[torch.Tensor]:

@@ -1,6 +1,6 @@
 """Describes references for the process that started this one, each in a fork: torch is imported once.
 
-    python -m kfuzz.claims.references.torch.trace_server
+    python -m kfuzz.claims.references.torch.describe_server
 
 A line on standard input names a folder with question.json; the fork leaves answer.json there, or
 errors.txt. The references' files run in the forks, and never in a process that judges.
@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from kfuzz.claims.references.serving import serve
-from kfuzz.claims.references.torch import tracing
+from kfuzz.claims.references.torch import describing
 from kfuzz.claims.references.torch.twins.run import core
 
 
@@ -20,10 +20,10 @@ def main() -> None:
     """Answer until the input ends."""
     torch.set_num_threads(1)  # a fork of a process with threads may hang
     core()  # it imports for seconds: here, and not in each fork
-    serve(trace_in_fork)
+    serve(describe_in_fork)
 
 
-def trace_in_fork(folder: Path) -> None:
+def describe_in_fork(folder: Path) -> None:
     """Describe the reference of a question in a process of its own, and wait for its end."""
     child = os.fork()
     if child:
@@ -33,7 +33,7 @@ def trace_in_fork(folder: Path) -> None:
         os.dup2(errors.fileno(), 1)
         os.dup2(errors.fileno(), 2)
         try:
-            tracing.answer_folder(folder)
+            describing.answer_folder(folder)
         finally:  # whatever the reference's file has done
             os._exit(0)
 

@@ -1,4 +1,4 @@
-"""What the process that traces a reference says of its sizes, in the names of the formula.
+"""What the process that describes a reference says of its sizes, in the names of the formula.
 
 Knows that answer; it starts no process.
 """
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def names_in_trace(answer: Mapping[str, Any]) -> dict[str, str]:
+def names_in_description(answer: Mapping[str, Any]) -> dict[str, str]:
     """The names of sizes in the formula, by those in the problem; a size that is fixed there is a number."""
     return {
         declared: size
@@ -19,5 +19,5 @@ def names_in_trace(answer: Mapping[str, Any]) -> dict[str, str]:
 
 def home_in(answer: Mapping[str, Any]) -> dict[str, int]:
     """The problem's own sizes, by their names in the formula."""
-    known = names_in_trace(answer)
+    known = names_in_description(answer)
     return {known[name]: size for name, size in answer.get("home", {}).items() if known.get(name, "").isidentifier()}

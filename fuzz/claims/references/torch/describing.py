@@ -5,6 +5,7 @@ process that judges an answer.
 """
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -28,6 +29,7 @@ from kfuzz.claims.references.torch.op_file import op_file
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
 from kfuzz.claims.references.torch.sizes import elements_of, sizes_in
+from kfuzz.claims.references.torch.twins.leaves import CHANGED
 from kfuzz.claims.references.torch.twins.sets import UnstableError
 from kfuzz.claims.references.torch.twins.three_runs import Answered
 from kfuzz.devices.python.raising import words_of
@@ -39,6 +41,8 @@ MOST_TO_RUN = 1 << 20
 """Elements of inputs with which a reference runs in seconds: a transposed convolution makes 16 times as many."""
 LARGER = (1, 20, 70)
 """Least sizes at which a reference runs: one with windows does not run at the smallest."""
+MOST_SECONDS = 20
+"""After so long the sizes of a reference are those that its file has."""
 STEPS = (1, 2, 3, 5, 7, 10, 12, 17, 22, 29, 33, 44)
 """How far each size moves alone, in its multiples, so that a size that follows from it is seen: of one after a window
 that moves by 32 places, too."""
@@ -76,14 +80,16 @@ def first_of(
 ) -> dict[str, Any]:
     """The first of these ways to vary sizes in which the reference runs; the error is the first one's."""
     first: Exception | None = None
-    for declared in ways:
-        for least in LARGER:
-            try:
-                return describe(replace(known, declared=with_fixed(declared, asked)), asked, least, multiples)
-            except DrawsError:
-                raise  # it does so at all sizes
-            except Exception as error:  # any error of torch for such dimensions
-                first = first or error
+    started = time.process_time()
+    for declared, least in ((one, least) for one in ways for least in LARGER):
+        is_late = time.process_time() - started > MOST_SECONDS
+        tried = with_fixed(declared.with_fixed(declared.sizes) if is_late else declared, asked)
+        try:
+            return describe(replace(known, declared=tried), asked, least, multiples)
+        except DrawsError:
+            raise  # it does so at all sizes
+        except Exception as error:  # any error of torch for such dimensions
+            first = first or error
     assert first is not None
     raise first
 
@@ -105,16 +111,20 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
         limits = least_sizes(known.call, declared, sizes, bounds, fixed)
         rules += [f"{name} >= {limit}" for name, limit in limits.items()]
     means_first = False
+    answered = Answered(known.call, list(make(sizes).values()), asked["path"])
+    if known.is_module or asked["task"]:  # what it returns is all that a caller wants
+        answered.changed = ()
+    changed = [int(name[len(CHANGED) : -1]) for name, _ in answered.own if name.startswith(CHANGED)]
     with suppress(UnstableError):  # at these numbers
-        answered = Answered(known.call, list(make(sizes).values()), asked["path"])
         means_first = any(one.places is not None and one.places.is_first for one in answered.sets)
         answered.check_agrees()
-    text, returned = op_file(known.call, declared, every, make, asked["title"], rules, means_first)
+    text, returned = op_file(known.call, declared, every, make, asked["title"], rules, means_first, changed)
     whole = {name: OF_TYPE[one.dtype].name for name, one in returned.items() if one.dtype in OF_TYPE and is_named(one)}
     names = {name: [str(declared.fixed.get(d, d)) for d in dims] for name, dims in declared.dims.items()}
+    changes = [name for place, name in enumerate(names) if place in changed]
     return {
-        "formula": text, "inputs": names, "is_module": known.is_module, "types": whole,
-        "run": {key: asked[key] for key in KEPT if key in asked},
+        "formula": text, "inputs": names, "is_module": known.is_module, "types": whole, "changed": changes,
+        "run": {**{key: asked[key] for key in KEPT if key in asked}, "changed": changes},
     }  # fmt: skip
 
 

@@ -1,0 +1,68 @@
+"""The integers of an input as `get_inputs` makes them under several seeds, whatever Python it is.
+
+Knows tensors; it knows no reference.
+"""
+
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+SEEDS = 4
+MOST_ELEMENTS = 1 << 24
+"""Inputs with more elements are not made to look at their integers."""
+NEARLY_ALL = 0.75
+"""Integers over this part of what a byte holds may be any byte."""
+
+
+@dataclass(frozen=True)
+class SeenIntegers:
+    """What all integers of an input had in common. `order`: "rises", "permutation", "distinct" or none."""
+
+    low: int
+    high: int
+    order: str = ""
+    each: int = 0
+
+    def text(self, limit: str = "") -> str:
+        """The structure as an op's file writes it; of integers below a size that is known, with its name."""
+        if self.order == "permutation":
+            return self.order
+        if self.order == "rises":
+            return f"rises 0..{limit or self.high}{' by 1' if self.each else ''}"
+        within = f"< {limit}" if limit else f"{self.low}..{self.high}"
+        return f"{self.order} {within}".strip()
+
+
+def integers_seen(
+    make: Callable[[], Sequence[object]], names: Sequence[str], wanted: Collection[str]
+) -> Mapping[str, SeenIntegers]:
+    """What is seen of each of these tensors of integers among the inputs."""
+    every: dict[str, list[torch.Tensor]] = {}
+    for seed in range(SEEDS if wanted else 0):
+        torch.manual_seed(seed)
+        random.seed(seed)
+        tensors = [one for one in make() if isinstance(one, torch.Tensor)]
+        for name, one in zip(names, tensors, strict=False):
+            if name in wanted and one.numel():
+                every.setdefault(name, []).append(one.detach().cpu())
+    return {name: what_is_seen(some) for name, some in every.items()}
+
+
+def what_is_seen(some: Sequence[torch.Tensor]) -> SeenIntegers:
+    """What the integers of one input have in common."""
+    wide = [one.long().reshape(-1, one.shape[-1]) if one.ndim else one.long().reshape(1, 1) for one in some]
+    low, high = (int(getattr(torch.cat([one.reshape(-1) for one in wide]), of)()) for of in ("min", "max"))
+    steps = torch.cat([one.diff(dim=-1).reshape(-1) for one in wide])
+    is_row = wide[0].shape[-1] > 1
+    is_cut = is_row and high and all(bool((one[:, 0] == 0).all() and (one[:, -1] == high).all()) for one in wide)
+    if is_cut and bool((steps >= 0).all()):
+        return SeenIntegers(low, high, "rises", int(bool((steps > 0).all())))
+    ordered = [one.sort(dim=-1).values for one in wide]
+    if is_row and all(bool((one == torch.arange(one.shape[-1])).all()) for one in ordered):
+        return SeenIntegers(low, high, "permutation")
+    if some[0].element_size() == 1 and high - low > NEARLY_ALL * 255:
+        low, high = torch.iinfo(some[0].dtype).min, torch.iinfo(some[0].dtype).max
+    is_distinct = is_row and all(bool((one.diff(dim=-1) > 0).all()) for one in ordered)
+    return SeenIntegers(low, high, "distinct" if is_distinct else "")

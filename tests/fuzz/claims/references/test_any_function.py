@@ -1,0 +1,66 @@
+"""`--reference` with a function and its `get_inputs`, whatever Python both are."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
+from tests.fuzz.claims.references.test_submissions import kinds
+
+
+@dataclass(frozen=True)
+class AnyFunction:
+    """A reference, its parameters and inputs, and what a wrong submission has in the place of a piece of its text."""
+
+    name: str
+    parameters: str
+    text: str
+    inputs: str
+    right: str
+    wrong: str
+
+
+FUNCTIONS = [
+    AnyFunction(
+        "offsets that a loop makes", "x, ends",
+        "    return torch.stack([x[int(a):int(b)].sum(0) for a, b in zip(ends, ends[1:])])",
+        "    ends = torch.cat([torch.zeros(1, dtype=torch.int32), torch.randint(1, 4, (3,)).cumsum(0)]).int()\n"
+        "    ends = (ends * 12 // ends[-1]).int()\n    return [torch.randn(12, 5), ends]",
+        "x[int(a):int(b)]", "x[int(a):max(int(b) - 1, int(a))]",
+    ),
+    AnyFunction(
+        "codes and their scale", "x",
+        "    scale = (x.abs().amax(1) / 127).clamp(min=1e-6)\n"
+        "    return (x / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale.to(torch.bfloat16), None",
+        "    return [torch.randn(4, 16)]", ".round()", ".floor()",
+    ),
+    AnyFunction(
+        "an input that is changed", "cache, x, places",
+        "    cache[places] = cache[places] + x",
+        "    return [torch.randn(8, 6), torch.randn(3, 6), torch.randperm(8)[:3]]",
+        "cache[places] + x", "cache[places] - x",
+    ),
+    AnyFunction(
+        "bytes, and sizes that it does not take", "x",
+        "    assert x.dtype == torch.uint8 and x.shape[1] > 2\n    return (x & 15).float() * 0.5, x >> 4",
+        "    return [torch.randint(0, 256, (4, 8), dtype=torch.uint8)]",
+        "x & 15", "x & 7",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.slow(20)
+@pytest.mark.parametrize("is_right", [True, False], ids=["right", "wrong"])
+@pytest.mark.parametrize("one", FUNCTIONS, ids=lambda one: one.name)
+def test_a_function_is_judged_by_itself(one: AnyFunction, is_right: bool, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    text = f"import torch\n\n\ndef NAME({one.parameters}):\n{one.text}\n"
+    problem = f"{text}\n\ndef get_inputs():\n{one.inputs}\n"
+    (tmp_path / "problem.py").write_text(problem.replace("NAME", "reference"))
+    answer = text if is_right else text.replace(one.right, one.wrong)
+    (tmp_path / "answer.py").write_text(answer.replace("NAME", "answer"))
+    kernel = kernel_with(tmp_path / "answer.py", Unclaimed(op="reference", reference=tmp_path / "problem.py"))
+    found, elements = kinds(kernel)
+    assert (not found) == is_right, found
+    assert elements
