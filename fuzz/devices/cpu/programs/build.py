@@ -142,11 +142,12 @@ def _known_files() -> Path:
     return cache.folder() / "cpu" / "files"
 
 
-def _name_file(place: re.Match[str]) -> str:
-    """The author's file and line for a line of an object, which the linker names."""
+def name_file(place: re.Match[str]) -> str:
+    """The author's file and line for a line of an object, which the linker names: of files of one number, the last."""
     number, line = divmod(int(place[1]), LINES_A_FILE)
     with contextlib.suppress(OSError, IndexError):
-        return f"{shown_path(Path(_known_files().read_text(encoding='utf-8').splitlines()[number - 1]))}:{line}"
+        same = _known_files().read_text(encoding="utf-8").splitlines()[number - 1 :: MOST_FILES]
+        return f"{shown_path(Path(same[-1]))}:{line}"
     return f"line {line}"
 
 
@@ -300,7 +301,7 @@ def _run(command: list[str], folder: Path) -> None:
         place = re.compile(rf"\S*\b{re.escape(KERNEL_NAME)}:(\d+)")
         is_of_author = [not (at := place.search(one)) or int(at[1]) >= LINES_A_FILE for one in errors]
         errors = list(itertools.compress(errors, is_of_author)) or errors
-        raise ClaimError(printable(place.sub(_name_file, "\n".join(errors[:12]))))
+        raise ClaimError(printable(place.sub(name_file, "\n".join(errors[:12]))))
 
 
 def is_program(path: Path) -> bool:

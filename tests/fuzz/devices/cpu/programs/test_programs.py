@@ -19,7 +19,8 @@ from program_runs import built, check_program, server
 from kfuzz.cases.plans.graphs import LISTS
 from kfuzz.common.errors import TargetError
 from kfuzz.devices import ClaimError
-from kfuzz.devices.cpu.programs.build import compile_source, load_program
+from kfuzz.devices.cpu.line_words import LINES_A_FILE
+from kfuzz.devices.cpu.programs.build import MOST_FILES, compile_source, load_program, name_file
 from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.cpu.programs.server import Server
@@ -301,6 +302,17 @@ def test_macros_and_files_of_the_command_line_come_after_our_headers(tmp_path: P
     done = kfuzz(*words, "--json", "-", cwd=tmp_path)
     assert "exit code" not in done.stderr, done.stderr
     assert done.returncode == 0, done.stderr
+
+
+def test_of_files_with_one_number_an_error_of_the_linker_names_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There are 2,146 numbers; later files get them once more."""
+    monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path))
+    (tmp_path / "cpu").mkdir()
+    (tmp_path / "cpu" / "files").write_text("".join(f"/{n}.cu\n" for n in range(MOST_FILES + 8)))
+    named = re.sub(r"kernel\.cu:(\d+)", name_file, f"kernel.cu:{8 * LINES_A_FILE + 2} kernel.cu:{9 * LINES_A_FILE + 2}")
+    assert named == f"/{MOST_FILES + 7}.cu:2 /8.cu:2"
 
 
 @pytest.mark.slow
