@@ -239,11 +239,14 @@ void set_memory(char *to, int value, uint64_t bytes) {
   memset(reinterpret_cast<void *>(end), value, start + bytes - end);
 }
 
+// The bytes between an array and the next: many as long as there is room, few for the thousands that a program may make.
+static uint64_t gap_of(uint64_t left, uint64_t whole) { return std::min(apart, left > whole / 4 ? left / 16 : left / 1024); }
+
 static bool find_in_first_part(const Run &run, Buffer &b) {
   bool visible = b.flags & is_host_visible_memory;
   uint64_t from = visible ? visible_from : 0, to = visible ? capacity : visible_from;
-  uint64_t behind = end_of(run, from, to), gap = behind < to ? (to - behind) / 16 : 0;
-  uint64_t offset = align_up(behind + (!run.check ? 0 : gap < apart ? gap : apart));
+  uint64_t behind = end_of(run, from, to), gap = behind < to && run.check ? gap_of(to - behind, to - from) : 0;
+  uint64_t offset = align_up(behind + gap);
   if (b.bytes > left_in_first_part(run) || b.bytes > to || offset + b.bytes + 2 * guard_zone_bytes > to) return false;
   b.address = arena.start + offset;
   return true;
@@ -254,8 +257,7 @@ static bool find_in_second_part(const Run &run, Buffer &b) {
   if (b.bytes > arena_left(run)) return false;
   uint64_t space = second.start_of_visible - second.end_of_device, bytes = b.bytes + chunk_bytes + 2 * guard_zone_bytes;
   if (bytes > space) return false;
-  uint64_t gap = (space - bytes) / 16;
-  if (gap > apart) gap = apart;
+  uint64_t gap = gap_of(space - bytes, with_second_part - first_part_bytes);
   bool visible = b.flags & is_host_visible_memory;
   uint64_t after = visible ? second.start_of_visible - gap - b.bytes - guard_zone_bytes : second.end_of_device + gap + guard_zone_bytes + chunk_bytes - 1;
   uint64_t offset = after / chunk_bytes * chunk_bytes;

@@ -171,6 +171,8 @@ int main() {
   times<float><<<1, 32>>>(b, Pair{1, 2}, 4);
   int now = 0;
   float x;
+  for (int i = 0; i < 4000; i++)
+    if (float *small; cudaMalloc(&small, 512)) return 6;
   cudaStream_t streams[2000];
   for (auto &one : streams)
     if (cudaStreamCreate(&one)) return 5;
