@@ -13,7 +13,6 @@ PAGE = Page(
         Section("as_they_are", "Labelled programs and large files", "as_they_are", ()),
         Section("large_launches", "Large launches", "large_launches"),
         Section("narrow_judging", "What judging narrow types costs", "narrow_judging", ()),
-        Section("judging_speed", "A verdict now and before", "judging_speed", ("before",)),
         Section("judging_rate", "Rows judged a second", "judging_rate", ("--cores", "16")),
         Section("trial_rate", "Judged trials a second", "trial_rate", ("before",)),
         Section("callables", "Python callables on a GPU", "callables", ("gpu", "20000", "12", "300", "31")),

@@ -92,11 +92,11 @@ def test_each_row_of_a_page_is_a_row_of_the_whole_section(folder: str) -> None:
 
 
 def test_a_command_prints_all_rows() -> None:
-    command = [sys.executable, "-m", "benchmarks.cost", "rows", "judging_speed"]
+    command = [sys.executable, "-m", "benchmarks.cost", "rows", "check_speed"]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    made = read(page_of("cost").data("judging_speed"))
-    assert [one["op"] for one in made.table("ops") if f"| {one['op']} |" not in printed] == []
-    assert any(f"| {one['op']} |" not in page_of("cost").path.read_text() for one in made.table("ops"))
+    made = read(page_of("cost").data("check_speed"))
+    assert [one["name"] for one in made.table("kernels") if f"| {one['name']} |" not in printed] == []
+    assert any(f"| {one['name']} |" not in page_of("cost").path.read_text() for one in made.table("kernels"))
 
 
 def test_a_measurement_is_written_and_read_back(tmp_path: Path) -> None:
