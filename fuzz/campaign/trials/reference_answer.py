@@ -4,12 +4,31 @@ The formula that was made of a reference is checked at a few sizes. At other num
 its attention gives 0 where a score is NaN. If the reference itself is outside its formula there, nothing is known.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from kfuzz.campaign.properties.property import RunJob
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import CALLER, ClaimError, DeviceError, Job, Probe, PythonCall, Run
+from kfuzz.claims.references.running import ReferenceEndsError
+from kfuzz.devices import CALLER, ClaimError, DeviceError, Job, Outcome, Probe, PythonCall, Refusal, Run
+from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.judging.find_op import find
+from kfuzz.oracle.numbers.elements import Reals
+from kfuzz.oracle.op.answer_sets import Asked
+
+
+def as_refused(kernel: Kernel, given: Mapping[str, Reals], outcome: Outcome) -> Outcome:
+    """The outcome in which an exception is a refusal, if the reference raises at the same numbers, too."""
+    raised = [one for one in outcome.findings if one.kind == "exception"]
+    sets = find(kernel.op).sets if kernel.reference and raised else None
+    if sets is None:
+        return outcome
+    try:
+        sets(Asked(given, {}, {}, Accuracy(), kernel.special))
+    except ReferenceEndsError:
+        left = tuple(one for one in outcome.findings if one not in raised)
+        return replace(outcome, findings=left, refusal=Refusal(raised[0].message, raised[0].line))
+    return outcome
 
 
 def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -> tuple[Run, ...]:

@@ -18,7 +18,7 @@ from kfuzz.campaign.trials.defect import Defect, Scene
 from kfuzz.campaign.trials.earlier_calls import earlier_jobs, jobs_of_other_sizes
 from kfuzz.campaign.trials.hints import add_hints
 from kfuzz.campaign.trials.judging import defects_of, is_accused, is_suspect
-from kfuzz.campaign.trials.reference_answer import runs_of_reference
+from kfuzz.campaign.trials.reference_answer import as_refused, runs_of_reference
 from kfuzz.campaign.trials.unjudged import ONLY_ACCESSES, OWN_ANSWER, Unjudged
 from kfuzz.campaign.trials.vast import choose_vast_part, inputs_of_rows, number_rows
 from kfuzz.cases.case import Case, case_for, numbers_in
@@ -205,6 +205,7 @@ def judge_outcome(
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs, bound.sizes)
     given = bound.given if answers and not asked.job.vast else {}
+    outcome = outcome if asked.job.vast else as_refused(kernel, bound.given, outcome)
     verdicts = []
     for run, got in answers:
         held = inputs_of_rows(kernel, case, run.rows) if run.rows else given
