@@ -5,6 +5,7 @@ Knows torch and the text of a file; it knows no set.
 
 import ast
 import inspect
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
@@ -17,6 +18,7 @@ from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims
 from kfuzz.claims.references.torch.storage import unwatched
 from kfuzz.devices.python.loading import SEED
 from kfuzz.devices.python.torch.elements import OF_TYPE
+from kfuzz.oracle.op.shapes import names_in
 
 ORDERS = ("rises", "permutation")
 """What is seen of integers in an order says all of them."""
@@ -69,8 +71,12 @@ class Declared:
         """
         first: dict[int, str] = {}
         one = {name: first.setdefault(n, name) for name, n in self.sizes.items() if name not in self.fixed}
-        dims = {role: [one.get(name, name) for name in names] for role, names in self.dims.items()}
-        return replace(self, dims=dims, below={role: one.get(n, n) for role, n in self.below.items()})
+
+        def renamed(text: str) -> str:
+            return re.sub(r"[A-Za-z_]\w*", lambda name: one.get(name[0], name[0]), text)
+
+        dims = {role: [renamed(name) for name in names] for role, names in self.dims.items()}
+        return replace(self, dims=dims, below={role: renamed(n) for role, n in self.below.items()})
 
 
 def forgetful(made: torch.nn.Module) -> torch.nn.Module:
@@ -166,25 +172,39 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
         for node in ast.walk(top)
         if isinstance(node, ast.Name)
     }
-    used = {name for dims in found.values() for name in dims}
-    whole_inputs = {name: one for name, one in zip(names, made, strict=False) if is_whole(one)}
-    below = {}
-    for name in whole_inputs:
-        said_limit = most.get(name)
-        word = said_limit.id if isinstance(said_limit, ast.Name) else str(getattr(said_limit, "value", ""))
-        known_as = word if word in used else str(getattr(module, word, word))
-        below[name] = known_as if known_as in used or known_as.isdigit() else ""
-    unclear = [name for name, limit in below.items() if not limit]
-    if unclear and sum(one.numel() for one in made) > MOST_ELEMENTS:
-        raise CannotError(f"{unclear[0]} holds integers of which get_inputs does not say the limit; write arrays")
-    seen = integers_seen(module.get_inputs, names, unclear)
-    lengths = {size: name for name, (_, size) in reversed(known.items()) if name in used}
-    below |= {name: one.text(lengths.get(one.high, "")) for name, one in seen.items() if one.order in ORDERS}
+    below, seen = limits_of(module, dict(zip(names, made, strict=False)), most, found, known)
+    used = {part for dims in found.values() for name in dims for part in names_in(name)}
     below |= {name: BOOLEAN for name, one in zip(names, made, strict=False) if one.dtype == torch.bool}
     sizes = {name: size for name, (_, size) in known.items() if name in used}
     fixed = {name: size for name, size in sizes.items() if known[name][0] in inside & elsewhere}
-    whole = {name: OF_TYPE[one.dtype].name for name, one in whole_inputs.items() if one.dtype in OF_TYPE}
+    types = {name: OF_TYPE.get(one.dtype) for name, one in zip(names, made, strict=False) if is_whole(one)}
+    whole = {name: one.name for name, one in types.items() if one}
     return Declared(found, below, fixed, sizes, whole, seen=seen), every
+
+
+def limits_of(
+    module: ModuleType, made: Mapping[str, torch.Tensor], said: Mapping[str, ast.expr], found: Dims,
+    known: Mapping[str, tuple[str, int]],
+) -> tuple[Below, Mapping[str, SeenIntegers]]:  # fmt: skip
+    """The limits of integers that the text says, or that are seen; offsets have a place more than what they divide."""
+    used = {name for dims in found.values() for name in dims}
+    below = Below()
+    for name in (name for name, one in made.items() if is_whole(one)):
+        limit = said.get(name)
+        word = limit.id if isinstance(limit, ast.Name) else str(getattr(limit, "value", ""))
+        known_as = word if word in used else str(getattr(module, word, word))
+        below[name] = known_as if known_as in used or known_as.isdigit() else ""
+    unclear = [name for name, text in below.items() if not text]
+    if unclear and sum(one.numel() for one in made.values()) > MOST_ELEMENTS:
+        raise CannotError(f"{unclear[0]} holds integers of which get_inputs does not say the limit; write arrays")
+    seen = integers_seen(module.get_inputs, list(made), unclear)
+    lengths = {size: name for name, (_, size) in reversed(list(known.items())) if name in used}
+    for name, one in seen.items():
+        if one.order in ORDERS:
+            below[name] = one.text(lengths.get(one.high, ""))
+        count = lengths.get(made[name].shape[-1] - 1) if one.order == "rises" else None
+        found[name][-1] = f"{count} + 1" if count else found[name][-1]
+    return below, seen
 
 
 def is_whole(one: torch.Tensor) -> bool:

@@ -30,6 +30,17 @@ FUNCTIONS = [
         "x[int(a):int(b)]", "x[int(a):max(int(b) - 1, int(a))]",
     ),
     AnyFunction(
+        "a segment for each row", "x, y, ends",
+        "    assert len(ends) == len(x) + 1\n"
+        "    return torch.stack([y[a:b].sum(0) - row for row, a, b in zip(x, ends, ends[1:])])",
+        "    return [torch.randn(3, 5), torch.randn(8, 5), torch.tensor([0, 2, 2, 8])]",
+        "y[a:b].sum(0)", "y[a:b + 1].sum(0)",
+    ),
+    AnyFunction(
+        "a matrix without an inverse", "x, y", "    return torch.linalg.solve(x, y)",
+        "    return [torch.randn(3, 3), torch.randn(3, 2)]", "solve(x, y)", "solve(x, y * 2)",
+    ),
+    AnyFunction(
         "codes and their scale", "x",
         "    scale = (x.abs().amax(1) / 127).clamp(min=1e-6)\n"
         "    return (x / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale.to(torch.bfloat16), None",
