@@ -43,7 +43,8 @@ def op_file(
     inputs = {role: f"{'grid' if role in declared.narrow else 'float'}[{text}]" for role, text in named.items()}
     inputs |= {role: declared_as(below, named[role], declared.fixed) for role, below in declared.below.items()}
     sizes = {name: ", ".join(str(declared.fixed.get(d, d)) for d in dims) or "1" for name, dims in shapes.items()}
-    results = {name: f"{'float' if first[name].is_floating_point() else 'int'}[{text}]" for name, text in sizes.items()}
+    kinds = {torch.bool: "bool"} | {one.dtype: "float" for one in first.values() if one.is_floating_point()}
+    results = {name: f"{kinds.get(first[name].dtype, 'int')}[{text}]" for name, text in sizes.items()}
     lines = [f'"""{title}: kfuzz runs it for each case."""', ""]
     lines += ["from kfuzz.claims.references.running import exact_at, sets_at", ""]
     lines += [f"INPUTS = {json.dumps(inputs)}", f"OUTPUTS = {json.dumps(results)}", "WHOLE = True"]

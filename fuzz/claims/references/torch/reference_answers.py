@@ -14,7 +14,7 @@ from kfuzz.claims.references.torch.sizes import Steps
 from kfuzz.claims.references.torch.twins.leaves import leaves
 
 STEPS = (*range(8), *(8 + n * n // 4 for n in range(2, 60)))
-"""How far above the smallest size another is tried: one that is a little too large is no fault."""
+"""How far above the smallest size another is tried, before those between it and the one below."""
 
 
 def least_sizes(
@@ -28,8 +28,13 @@ def least_sizes(
 
     def least_of(name: str, others: Mapping[str, int]) -> int | None:
         least, by = smallest[name], steps[name][1]
-        tried = [n for n in (least + by * step for step in STEPS) if n < sizes[name]] + [sizes[name]]
-        return next((n for n in tried if does_run(reference, declared, {**others, name: n})), None)
+        below = least - by
+        for n in [n for n in (least + by * step for step in STEPS) if n < sizes[name]] + [sizes[name]]:
+            if does_run(reference, declared, {**others, name: n}):
+                between = range(below + by, n, by)
+                return next((m for m in between if does_run(reference, declared, {**others, name: m})), n)
+            below = n
+        return None
 
     alone = {name: least_of(name, sizes) or sizes[name] for name in free}
     every = {**smallest, **alone}

@@ -18,12 +18,15 @@ NEARLY_ALL = 0.75
 
 @dataclass(frozen=True)
 class SeenIntegers:
-    """What all integers of an input had in common. `order`: "rises", "permutation", "distinct" or none."""
+    """What all integers of an input had in common. `order`: "rises", "permutation", "distinct" or none. `absent`: -1 is
+    among them.
+    """
 
     low: int
     high: int
     order: str = ""
     each: int = 0
+    absent: bool = False
 
     def text(self, limit: str = "") -> str:
         """The structure as an op's file writes it; of integers below a size that is known, with its name."""
@@ -32,7 +35,7 @@ class SeenIntegers:
         if self.order == "rises":
             return f"rises 0..{limit or self.high}{' by 1' if self.each else ''}"
         within = f"< {limit}" if limit else f"{self.low}..{self.high}"
-        return f"{self.order} {within}".strip()
+        return f"{self.order} {within}{' or -1' if self.absent else ''}".strip()
 
 
 def integers_seen(
@@ -64,5 +67,9 @@ def what_is_seen(some: Sequence[torch.Tensor]) -> SeenIntegers:
         return SeenIntegers(low, high, "permutation")
     if some[0].element_size() == 1 and high - low > NEARLY_ALL * 255:
         low, high = torch.iinfo(some[0].dtype).min, torch.iinfo(some[0].dtype).max
+    negative = torch.cat([one[one < 0] for one in wide]).unique()
+    if len(negative) == 1 and high >= 0:  # one mark of what has no class
+        low = int(torch.cat([one[one >= 0] for one in wide]).min())
+        return SeenIntegers(low, high, absent=int(negative) == -1)
     is_distinct = is_row and all(bool((one.diff(dim=-1) > 0).all()) for one in ordered)
     return SeenIntegers(low, high, "distinct" if is_distinct else "")

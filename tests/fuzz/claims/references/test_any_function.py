@@ -41,6 +41,13 @@ FUNCTIONS = [
         "    return [torch.randn(3, 3), torch.randn(3, 2)]", "solve(x, y)", "solve(x, y * 2)",
     ),
     AnyFunction(
+        "labels with a mark, truths, and a size that a label needs", "x, labels",
+        "    kept = labels != -100\n    at = labels.masked_fill(~kept, 0)\n"
+        "    return {'nll': -x.log_softmax(-1).gather(1, at[:, None])[:, 0] * kept, 'kept': kept}",
+        "    labels = torch.randint(0, 16, (6,))\n    labels[1] = -100\n    return [torch.randn(6, 16), labels]",
+        "log_softmax(-1)", "log_softmax(0)",
+    ),
+    AnyFunction(
         "codes and their scale", "x",
         "    scale = (x.abs().amax(1) / 127).clamp(min=1e-6)\n"
         "    return (x / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale.to(torch.bfloat16), None",

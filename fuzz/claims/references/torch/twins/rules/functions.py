@@ -17,21 +17,8 @@ MOST_EXPONENT = 200.0
 MANY = 6
 """Units of a larger term by way of which torch computes: docs/numerics.md#torch-on-a-cpu."""
 AT_ZERO = (
-    "sqrt",
-    "square",
-    "exp",
-    "exp2",
-    "expm1",
-    "log1p",
-    "tanh",
-    "sin",
-    "cos",
-    "silu",
-    "erf",
-    "atan",
-    "asin",
-    "sinh",
-)
+    "sqrt", "square", "exp", "exp2", "expm1", "log1p", "tanh", "sin", "cos", "silu", "erf", "atan", "asin", "sinh",
+)  # fmt: skip
 """Functions that are 0 or 1 at 0, whatever computes them."""
 
 

@@ -9,17 +9,9 @@ from kfuzz.claims.references.torch.twins.table import Operation, Roundings
 
 LOGIC = ("logical_and", "logical_or", "logical_not", "logical_xor")
 BITS = (
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "bitwise_not",
-    "__and",
-    "__or",
-    "__xor",
-    "__and__",
-    "__or__",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "__and", "__or", "__xor", "__and__", "__or__",
     "__xor__",
-)
+)  # fmt: skip
 SHIFTS = ("bitwise_left_shift", "bitwise_right_shift", "__lshift", "__rshift", "__lshift__", "__rshift__")
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 
