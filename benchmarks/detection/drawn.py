@@ -6,7 +6,7 @@
 The method was fixed before the first draw. NAMES are repositories in the order of a shuffle; MIRRORS has a bare copy
 of each, OWNER+NAME. A candidate is a `.cu` file with a `main` and a launch. In the order of DRAW's own shuffle, at most
 two of a repository are kept if nvcc of CUDA 13 builds the file alone, without options, from its folder and the headers
-that it names. Draw A took names 1 to 46 and, as A2, 47 to 56 of 358; B took 57 to 131.
+that it names. Draw A took names 1 to 46 and, as A2, 47 to 56 of 358; B took 57 to 131, C 132 to 191.
 
 A FOLDER has `list.json` (slot, repository, commit, path of each program), `tried` (how many candidates nvcc got) and
 `results.jsonl`: the name, exit code, seconds and report of `kfuzz check FILE` on two cores, without options. Keeps

@@ -667,6 +667,7 @@ COMPILES = (
     "const clock_t start = clock(); y[lane] = lane + (clock() < start);",
     "y[lane] = __shfl_sync(0xffffffffu, lane > 3, 4) ? lane : 0;",
     "y[lane] = lane; y[lane] = __ldcv(y + lane);",
+    "y[lane] = sizeof(__CUDACC_VER__) > 1 ? lane : __CUDACC_VER_BUILD__;",
     "#if CUDART_VERSION >= 11000 && __CUDACC_VER_MAJOR__ >= 11\ny[lane] = lane;\n#endif\n",
     "#if CUDA_VERSION == CUDART_VERSION && !__CUDA_ARCH_HAS_FEATURE__(SM90_ALL)\ny[lane] = lane;\n#endif\n",
 )

@@ -5,6 +5,8 @@
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
+#define __CUDACC_VER_BUILD__ 0
+#define __CUDACC_VER__ "see __CUDACC_VER_MAJOR__"  // since CUDA 9 it is a text
 #define CUDART_VERSION 13000
 #define CUDA_VERSION CUDART_VERSION
 #define __CUDA_ARCH_HAS_FEATURE__(feature) __CUDA_ARCH_FEAT_##feature  // as in `-arch=sm_90a`: SM90_ALL
