@@ -20,8 +20,8 @@ LAST_TRIAL = 5.0
 
 @dataclass(frozen=True)
 class TimeLimits:
-    """`compile`: seconds for compiling or importing one file, or tracing a reference. `call`: seconds for one call;
-    None: each device has its own. `until`: the time, as time.monotonic counts, at which everything ends.
+    """`compile`: seconds for compiling or importing one file, or asking a reference what it takes and returns. `call`:
+    seconds for one call; None: each device has its own. `until`: the time, as time.monotonic counts, at which all ends.
     """
 
     compile: float = COMPILE_SECONDS

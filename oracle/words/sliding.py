@@ -1,7 +1,7 @@
 """Formulas that slide a window over the last axes: convolutions and pools.
 
-An op of the catalogue has three such axes; those of fewer dimensions are the same with places of one. A traced
-reference has any number of them. Knows words; it knows no number system.
+An op of the catalogue has three such axes; those of fewer dimensions are the same with places of one. A
+user's own formula has any number of them. Knows words; it knows no number system.
 """
 
 from collections.abc import Sequence

@@ -30,8 +30,8 @@ def elements(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -
 def work(kernel: Kernel, axes: Mapping[str, int], of_one: bool = False) -> int:
     """How much work it is to judge a case of this size, or one element of it; 0 for a formula that cannot say it.
 
-    A convolution of 64 channels with windows of 3 x 3 adds 576 terms for each of its elements. A formula that is traced
-    for each set of sizes would be traced again, and one over other arrays than its own does not know its sizes.
+    A convolution of 64 channels with windows of 3 x 3 adds 576 terms for each of its elements. A reference is not
+    counted, which would have to run, nor a formula over other arrays than its own, which does not know its sizes.
     """
     op = find(kernel.op)
     read = {array.reads: array.shape for array in kernel.arrays.values() if array.reads}

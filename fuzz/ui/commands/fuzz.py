@@ -206,7 +206,7 @@ def fuzz(
             ctx.exit(own_files.check_instead(ctx, paths[0]))
         unclaimed = own_files.claim_instead(paths[0]) if len(targets) == 1 else own_files.claim_each(paths)
     screen = console(to_stderr=outputs.uses_stdout)
-    with show_phases(screen):  # a claim that is guessed, or a reference that is traced, takes some time
+    with show_phases(screen):  # a claim that is guessed, or a reference that is described, takes some time
         kernels = Kernels((), {}) if watch else select_kernels(targets, since, unclaimed)
     if not watch and (unclaimed is None or unclaimed.by_names):
         kernels = own_files.leave_out(own_files.passed_over(given or ("." if targets else "",)), kernels, is_strict)

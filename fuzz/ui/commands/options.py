@@ -97,7 +97,7 @@ compile_time_option = click.option(
     show_default=True,
     expose_value=False,
     callback=_limit_compiling,
-    help="Longest time for compiling or importing one file, or tracing a reference.",
+    help="Longest time for compiling or importing one file, or for asking a reference what it takes and returns.",
 )
 TIME_LIMITS = (
     compile_time_option,

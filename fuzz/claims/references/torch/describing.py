@@ -46,7 +46,6 @@ MOST_SECONDS = 20
 STEPS = (1, 2, 3, 5, 7, 10, 12, 17, 22, 29, 33, 44)
 """How far each size moves alone, in its multiples, so that a size that follows from it is seen: of one after a window
 that moves by 32 places, too."""
-
 FEW_STEPS = 4
 """The steps after the first one of a reference that needs its numbers."""
 

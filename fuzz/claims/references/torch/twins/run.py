@@ -1,7 +1,8 @@
 """Runs a reference and keeps a twin of each storage: one operation at a time, by its rule.
 
 An operation without a rule is torch's own decomposition of it, under the same run; else it is measured. torch's own
-tensors run beside the twins, and decide which types, shapes and steps of Python there are.
+tensors run beside the twins, and decide which types, shapes and steps of Python there are. Long, since every way to
+take an operation needs the state of the one run.
 """
 
 import sys
