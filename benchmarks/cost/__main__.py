@@ -15,6 +15,7 @@ PAGE = Page(
         Section("narrow_judging", "What judging narrow types costs", "narrow_judging", ()),
         Section("judging_rate", "Rows judged a second", "judging_rate", ("--cores", "16")),
         Section("trial_rate", "Judged trials a second", "trial_rate", ("before",)),
+        Section("reference_runs", "Runs of a torch reference with sets", "reference_runs", ()),
         Section("callables", "Python callables on a GPU", "callables", ("gpu", "20000", "12", "300", "31")),
     ),
 )

@@ -1,10 +1,10 @@
-"""torch's tensors and their storages, and which operands an operation writes.
+"""torch's tensors and their storages, and what an operation of torch says of itself.
 
 Knows torch alone.
 """
 
-from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import torch
@@ -18,11 +18,13 @@ def unwatched() -> Any:  # noqa: ANN401  a context
         yield
 
 
+@cache
 def name_of(op: Any) -> str:  # noqa: ANN401  an operation of torch
     """The name of an operation, without its namespace and its overload."""
     return str(op._schema.name.partition("::")[2])
 
 
+@cache
 def does_draw(op: Any) -> bool:  # noqa: ANN401  an operation of torch
     """Whether an operation may draw random numbers."""
     return torch.Tag.nondeterministic_seeded in getattr(op, "tags", ())
@@ -37,17 +39,11 @@ def shape_of(one: torch.Tensor) -> tuple[str, ...]:
     return tuple(map(str, one.shape))
 
 
+@cache
 def is_view(func: Any) -> bool:  # noqa: ANN401  an operation of torch
     """Whether its results lie in its operands' memory, and nothing is written."""
     aliases = [one.alias_info for one in func._schema.returns]
     return bool(aliases) and all(one is not None and not one.is_write for one in aliases)
-
-
-def written_by(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:  # noqa: ANN401
-    """The operands into which it writes."""
-    named = {one.name: given for one, given in zip(func._schema.arguments, args, strict=False)} | dict(kwargs)
-    written = [one.name for one in func._schema.arguments if one.alias_info is not None and one.alias_info.is_write]
-    return tensors_in([named.get(name) for name in written])
 
 
 def tensors_in(given: Any) -> list[torch.Tensor]:  # noqa: ANN401  nested arguments
@@ -56,6 +52,6 @@ def tensors_in(given: Any) -> list[torch.Tensor]:  # noqa: ANN401  nested argume
 
 def flat(given: Any) -> list[Any]:  # noqa: ANN401  nested arguments
     """Everything in nested lists, tuples and dicts."""
-    if isinstance(given, Mapping):
-        given = list(given.values())
-    return [leaf for one in given for leaf in flat(one)] if isinstance(given, list | tuple) else [given]
+    if not isinstance(given, (list, tuple, dict)):
+        return [given]
+    return [leaf for one in (given.values() if isinstance(given, dict) else given) for leaf in flat(one)]

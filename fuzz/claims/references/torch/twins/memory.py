@@ -10,7 +10,10 @@ from typing import Any
 import torch
 
 from kfuzz.claims.references.torch.storage import key_of
-from kfuzz.claims.references.torch.twins.sets import TINY, UNITS, NumberSet, in_type, numbers_of
+from kfuzz.claims.references.torch.twins.sets import TINY, UNITS, Facts, NumberSet, facts_of, in_type, numbers_of
+
+MOST_KEPT = 2**22
+"""Inputs of so many numbers are kept in float64: 32 MiB each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,9 +21,10 @@ class StorageTwin:
     """The numbers of one storage, in a row; of complex numbers their parts. `alive` keeps the storage's address."""
 
     x: torch.Tensor
-    r: torch.Tensor
+    r: torch.Tensor | None
     dtype: torch.dtype
     alive: Any = field(repr=False)
+    facts: Facts | None = None
 
     def end(self, sign: int) -> torch.Tensor:
         return NumberSet(self.x, self.r, self.dtype).end(sign)
@@ -31,6 +35,13 @@ def real_type(dtype: torch.dtype) -> torch.dtype:
     return {torch.complex64: torch.float32, torch.complex128: torch.float64}.get(dtype, dtype)
 
 
+def is_whole(one: torch.Tensor) -> bool:
+    """Whether a tensor of real numbers is its whole storage, in a row."""
+    if one.is_complex() or not one.is_contiguous():
+        return False
+    return one.numel() * one.element_size() == one.untyped_storage().nbytes()
+
+
 def all_of_storage(one: torch.Tensor) -> torch.Tensor:
     """A tensor of a whole storage, in a row."""
     real = torch.view_as_real(one.detach().resolve_conj()) if one.is_complex() else one.detach()
@@ -38,10 +49,14 @@ def all_of_storage(one: torch.Tensor) -> torch.Tensor:
 
 
 class Twins:
-    """The twins of one run. `flushes`: whether a kernel may take the least numbers of an input for zeros."""
+    """The twins of one run. `flushes`: whether a kernel may take the least numbers of an input for zeros.
+
+    The arrays of a twin may be those of another, too: `own` are those that are written in place.
+    """
 
     def __init__(self, flushes: bool = False) -> None:
         self.known: dict[int, StorageTwin] = {}
+        self.own: dict[int, Any] = {}
         self.flushes = flushes
 
     def has(self, one: torch.Tensor) -> bool:
@@ -51,13 +66,25 @@ class Twins:
         """The set of a tensor's numbers."""
         twin = self.known.get(key_of(one))
         if twin is None:
-            return NumberSet(x := numbers_of(one.detach()), self._flushed(x, one.dtype), one.dtype)
+            return self._given(one)
         twin = self._as_type(twin, real_type(one.dtype))
-        x, r = (_seen(part, one) for part in (twin.x, twin.r))
+        x, r = _seen(twin.x, one), None if twin.r is None else _seen(twin.r, one)
         if one.is_complex():
-            x, r = torch.view_as_complex(x.contiguous()), r.norm(dim=-1)
-            x = x.conj() if one.is_conj() else x
-        return NumberSet(x, r, one.dtype)
+            x, r = torch.view_as_complex(x.contiguous()), None if r is None else r.norm(dim=-1)
+            return NumberSet(x.conj() if one.is_conj() else x, r, one.dtype)
+        return NumberSet(x, r, one.dtype, facts=twin.facts)
+
+    def _given(self, one: torch.Tensor) -> NumberSet:
+        """The numbers of a tensor without a twin; those of a whole storage are kept, since they may be asked again."""
+        x = numbers_of(one.detach())
+        x = x.clone() if x.dtype == one.dtype and one.is_floating_point() else x  # the reference may write into it
+        r = self._flushed(x, one.dtype)
+        if one.dtype not in UNITS or not is_whole(one) or one.numel() > MOST_KEPT:
+            return NumberSet(x, r, one.dtype)
+        rows = None if r is None else r.reshape(-1)
+        twin = StorageTwin(x.reshape(-1), rows, one.dtype, one.untyped_storage(), facts_of(x, r))
+        self.known[key_of(one)] = twin
+        return NumberSet(x, r, one.dtype, facts=twin.facts)
 
     def _flushed(self, x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor | None:
         if not self.flushes or dtype not in UNITS:
@@ -66,7 +93,7 @@ class Twins:
         is_low = (size < TINY) & (size > 0)
         return torch.where(is_low, size, 0.0) if bool(is_low.any()) else None
 
-    def put(self, one: torch.Tensor, x: torch.Tensor, r: torch.Tensor | None) -> None:
+    def put(self, one: torch.Tensor, x: torch.Tensor, r: torch.Tensor | None, facts: Facts | None = None) -> None:
         """Let these be the numbers of a tensor; what else its storage holds stays."""
         if one.numel() == 0:
             return
@@ -74,19 +101,33 @@ class Twins:
         twin = self.known.get(key)
         if twin is None and r is None and not (one.is_floating_point() or one.is_complex()):
             return
+        if is_whole(one) and one.is_floating_point():
+            x, r = (None if part is None else self._in_a_row(part, one.shape) for part in (x, r))
+            self.known[key] = StorageTwin(x, r, one.dtype, one.untyped_storage(), facts)
+            return
         if twin is None:
             whole = all_of_storage(one)
-            base = numbers_of(whole).clone()
-            twin = StorageTwin(base, torch.zeros(base.shape, dtype=torch.float64), whole.dtype, one.untyped_storage())
-        elif twin.dtype != real_type(one.dtype):
-            twin = self._as_type(twin, real_type(one.dtype))
-            twin = StorageTwin(twin.x.clone(), twin.r.clone(), twin.dtype, twin.alive)
-        self.known[key] = twin
+            twin = StorageTwin(numbers_of(whole), None, whole.dtype, one.untyped_storage())
+        twin = self._as_type(twin, real_type(one.dtype))
+        radii = torch.zeros(twin.x.shape, dtype=torch.float64) if twin.r is None else twin.r
+        self.known[key] = twin = StorageTwin(self._owned(twin.x), self._owned(radii), twin.dtype, twin.alive)
         radius = torch.zeros(()) if r is None else r
         if one.is_complex():
             x, radius = torch.view_as_real(x.conj().resolve_conj() if one.is_conj() else x), radius.unsqueeze(-1)
         _seen(twin.x, one).copy_(x)
         _seen(twin.r, one).copy_(radius)
+
+    def _in_a_row(self, part: torch.Tensor, shape: torch.Size) -> torch.Tensor:
+        """Numbers for a whole storage, which no write in place changes."""
+        part = part.double().expand(shape).reshape(-1)
+        return part.clone() if key_of(part) in self.own else part
+
+    def _owned(self, part: torch.Tensor) -> torch.Tensor:
+        """The same numbers, in an array that is this twin's own."""
+        if key_of(part) not in self.own:
+            part = part.clone()
+            self.own[key_of(part)] = part.untyped_storage()
+        return part
 
     @staticmethod
     def _as_type(twin: StorageTwin, dtype: torch.dtype) -> StorageTwin:
@@ -99,7 +140,7 @@ class Twins:
 
         x = seen(twin.x)
         r = torch.zeros(x.shape, dtype=torch.float64)
-        if bool((twin.r != 0).any()):
+        if twin.r is not None and bool((twin.r != 0).any()):
             if x.numel() != twin.x.numel():  # parts of numbers
                 wide = (twin.r != 0).repeat_interleave(max(x.numel() // max(twin.x.numel(), 1), 1))
                 wide = wide if wide.numel() == x.numel() else wide.reshape(x.numel(), -1).any(-1)

@@ -15,7 +15,7 @@ import torch
 from torch._decomp import core_aten_decompositions, decomposition_table
 
 from kfuzz.claims.references.torch.declared import DrawsError
-from kfuzz.claims.references.torch.storage import does_draw, is_view, key_of, name_of, tensors_in, written_by
+from kfuzz.claims.references.torch.storage import does_draw, is_view, key_of, name_of, tensors_in
 from kfuzz.claims.references.torch.twins.memory import Twins
 from kfuzz.claims.references.torch.twins.sets import (
     GRIDS,
@@ -27,6 +27,7 @@ from kfuzz.claims.references.torch.twins.sets import (
     Ranked,
     StepResult,
     UnstableError,
+    facts_of,
     sets_in,
     to_infinity,
 )  # fmt: skip
@@ -117,7 +118,6 @@ class TwinRun(UncompiledMode):
         self.is_loose, self.noise = self.options.is_loose, self.options.noise
         self.twins, self.notes = Twins(flushes=self.is_loose), RunNotes()
         self.ranked: dict[int, Ranked] = {}
-        self.last_operation = ""
 
     # -- how a kernel may round in this run
 
@@ -201,11 +201,8 @@ class TwinRun(UncompiledMode):
         with torch.no_grad():
             options = {key: value for key, value in kwargs.items() if key != "out"}
             sets, named = self.as_sets(list(args)), self.as_sets(options)
-            if written_by(func, args, kwargs):
-                sets, named = copied(sets), copied(named)
         out = func(*args, **kwargs)
         results = tensors_in(out if isinstance(out, tuple | list) else [out])
-        self.last_operation = f"{name} ({self.where()})" if self.file else name
         with torch.no_grad():
             plain = name.removesuffix("_")
             if plain in WITH_LITERALS and any(one.dtype in UNITS for one in sets_in(sets)):
@@ -250,14 +247,15 @@ class TwinRun(UncompiledMode):
                 x = torch.where(x.isfinite() & moved.isfinite(), moved, x)
             self.twins.put(one, x, None)
             return
-        if error is not None:
-            error = torch.where(x.isinf() | x.isnan(), 0.0, error)
-            r = error if r is None else r + error
-        if r is not None:
-            r = to_infinity(r.double())
+        both = r if error is None else error if r is None else r + error
+        most = MOST.get(one.dtype, MOST_SINGLE)
+        if both is not None and not (facts := facts_of(x, both)).reach < most:
+            both = r if error is None else torch.where(x.isinf() | x.isnan(), 0.0, error) + (0.0 if r is None else r)
+            both = to_infinity(both.double())
             if one.dtype in UNITS and not one.is_complex():  # it may overflow, and what follows is anything
-                r = torch.where(x.isfinite() & (x.abs() + r >= MOST.get(one.dtype, MOST_SINGLE)), torch.inf, r)
-        self.twins.put(one, x, r)
+                both = torch.where(x.isfinite() & (x.abs() + both >= most), torch.inf, both)
+            facts = None
+        self.twins.put(one, x, both, None if both is None else facts)
 
     def fill_with_drawn(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
         """Draw numbers into a tensor: nothing is known of them."""
@@ -343,12 +341,3 @@ def functional(func: Any) -> Any:  # noqa: ANN401
     own = func._overloadname
     wanted = (own.removesuffix("_out").removesuffix("out") or "default", own, "default", "Tensor")
     return next((getattr(packet, one) for one in wanted if one in packet.overloads()), packet)
-
-
-def copied(given: Any) -> Any:  # noqa: ANN401  nested arguments
-    """Sets that a write in place does not change."""
-    if isinstance(given, NumberSet):
-        return NumberSet(given.x.clone(), None if given.r is None else given.r.clone(), given.dtype)
-    if isinstance(given, dict):
-        return {name: copied(one) for name, one in given.items()}
-    return [copied(one) for one in given] if isinstance(given, list) else given

@@ -4,6 +4,7 @@ Knows torch's types; it knows no operation.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -33,34 +34,64 @@ class UnstableError(Exception):
     """Python, a size or an index goes by a number that rounding may change: kfuzz does not judge this case."""
 
 
+NOTHING = torch.zeros((), dtype=torch.float64)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of many sets, and so of some of them. `is_finite`: no value is an infinity or NaN. `is_loose`: no
+    value is exact. `reach`: no set reaches further from 0, and none has NaN.
+    """
+
+    is_finite: bool = False
+    is_loose: bool = False
+    reach: float = float("inf")
+
+
+def facts_of(x: torch.Tensor, r: torch.Tensor | None) -> Facts:
+    """What two passes over the values and the radii tell."""
+    if not x.numel() or x.is_complex() or not x.is_floating_point():
+        return Facts()
+    most = max(map(abs, torch.stack(x.aminmax()).tolist()))
+    least, away = (0.0, 0.0) if r is None else torch.stack(r.aminmax()).tolist()
+    return Facts(most < float("inf"), least > 0, most + away)
+
+
 @dataclass(frozen=True, eq=False)
 class NumberSet:
     """The numbers of an operand. `r`: how far each may be from `x`; None if all are exact.
 
-    `is_literal`: it is a number of the reference's text.
+    `is_literal`: it is a number of the reference's text. `facts`: what is known of all of them.
     """
 
     x: torch.Tensor
     r: torch.Tensor | None
     dtype: torch.dtype
     is_literal: bool = False
+    facts: "Facts | None" = None
+
+    @cached_property
+    def known(self) -> "Facts":
+        return self.facts or facts_of(self.x, self.r)
 
     @property
     def radius(self) -> torch.Tensor:
-        return torch.zeros(self.x.shape, dtype=torch.float64) if self.r is None else self.r
+        return NOTHING.expand(self.x.shape) if self.r is None else self.r
 
-    @property
+    @cached_property
     def number(self) -> torch.Tensor:
         """The values in float64."""
         return self.x if self.x.dtype in (torch.float64, torch.complex128) else self.x.double()
 
-    @property
+    @cached_property
     def size(self) -> torch.Tensor:
         return self.number.abs()
 
-    @property
+    @cached_property
     def is_exact(self) -> bool:
-        return self.r is None or not bool((self.r != 0).any())
+        if self.r is None or (self.facts is not None and self.facts.is_loose):
+            return self.r is None or not self.r.numel()
+        return not bool((self.r != 0).any())
 
     @property
     def is_float(self) -> bool:
@@ -133,6 +164,12 @@ def has_few_bits(x: torch.Tensor) -> torch.Tensor:
     """Which numbers are so short that no order of a few steps rounds them."""
     steps = x * BITS_OF_WHOLE
     return (steps == steps.round()) & (x.abs() < 2.0**12)
+
+
+def are_all_short(x: torch.Tensor) -> bool:
+    """Whether all numbers have few bits; of most arrays one row tells that they do not."""
+    row = x[(0,) * (x.ndim - 1)] if x.ndim > 1 and x.numel() else x
+    return bool(has_few_bits(row).all()) and bool(has_few_bits(x).all())
 
 
 def is_power_of_two(x: torch.Tensor) -> torch.Tensor:

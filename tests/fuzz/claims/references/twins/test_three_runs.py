@@ -207,6 +207,23 @@ def test_of_equal_maxima_argmax_means_the_first_and_of_near_ones_any() -> None:
     assert [max(grades(near, first)), max(grades(near, second))] == [Grade.KEPT, Grade.KEPT]
 
 
+def shared(x: Any) -> Any:  # noqa: ANN401
+    """Copies that have the same numbers, of arrays that are then written in place."""
+    whole, double = x * 1.5, x.double()
+    before, single = whole.to(torch.bfloat16), double.float()
+    whole[0] = 7
+    between = whole.to(torch.bfloat16)
+    whole[1] = 8
+    double.zero_()
+    return before, between, whole, single
+
+
+def test_a_write_into_a_part_changes_no_copy_that_was_made_before() -> None:
+    given = [torch.tensor([1.0, 2.0, 3.0])]
+    made = [one.x.tolist() for one in three_runs.Answered(shared, given, __file__).sets]
+    assert made == [[1.5, 3.0, 4.5], [7.0, 3.0, 4.5], [7.0, 8.0, 4.5], [1.0, 2.0, 3.0]]
+
+
 def test_python_that_goes_by_a_number_which_rounding_may_change_is_not_judged() -> None:
     x = torch.tensor([1e-8, -1e-8, 1.0, -1.0])
     answered = three_runs.Answered(lambda x: x if (x / 3).sum() > 0 else -x, [x], __file__)

@@ -5,15 +5,26 @@ from typing import Any
 import torch
 
 from kfuzz.claims.references.torch.twins.rules.shared import (
+    TRUTHS,
     at_corners,
     certain,
     finite,
     gap,
     holds,
+    is_nowhere,
     of_integers,
     rounding,
 )  # fmt: skip
-from kfuzz.claims.references.torch.twins.sets import SINGLE, UNITS, NumberSet, StepResult, has_few_bits, is_power_of_two
+from kfuzz.claims.references.torch.twins.sets import (
+    MOST_SINGLE,
+    NOTHING,
+    SINGLE,
+    UNITS,
+    NumberSet,
+    StepResult,
+    has_few_bits,
+    is_power_of_two,
+)
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings
 
 MOST_DIVIDED = 2.0**11
@@ -36,32 +47,51 @@ def pair(op: Operation) -> tuple[NumberSet, NumberSet]:
     return made(op.args[0]), made(op.args[1])
 
 
-def times(size: torch.Tensor, r: torch.Tensor) -> torch.Tensor:
-    """A size times a radius; a radius of 0 stays one, whatever the size."""
-    return torch.where(r == 0, 0.0, size * r)
+def times(one: NumberSet, r: torch.Tensor | None, own: bool = False) -> torch.Tensor:
+    """A set's size times a radius, perhaps with its `own` radius, times a radius; 0 stays 0, whatever the size."""
+    if r is None:
+        return NOTHING
+    size = one.size + one.r if own and one.r is not None else one.size
+    return size * r if one.known.reach < MOST_SINGLE else torch.where(r == 0, 0.0, size * r)
 
 
-def are_short(*every: torch.Tensor) -> torch.Tensor:
-    """Where all numbers have so few bits that no order of a few steps rounds them."""
-    if any(one.is_complex() for one in every):
-        return torch.tensor(False)
-    short = has_few_bits(every[0])
-    for one in every[1:]:
-        short = short & has_few_bits(one) if bool(short.any()) else short.any()
-    return short
+def are_short(known: torch.Tensor, *every: torch.Tensor) -> torch.Tensor:
+    """Where all numbers are known, and have so few bits that no order of a few steps rounds them."""
+    for one in every:
+        if is_nowhere(known) or one.is_complex():
+            return TRUTHS[False]
+        known = known & has_few_bits(one)
+        known = known if bool(known.any()) else TRUTHS[False]
+    return known
 
 
 def scales(by: NumberSet, other: NumberSet, op: Operation) -> torch.Tensor:
     """Where a factor is a power of two or 0, so that no digit of the other number is lost."""
     if by.x.is_complex() or other.x.is_complex():
         return torch.tensor(False)
-    is_power = certain(by) & is_power_of_two(by.number)
+    is_power = certain(by)
+    if not is_nowhere(is_power):
+        is_power = is_power & is_power_of_two(by.number)
     if not bool(is_power.any()):
-        return is_power.any()
+        return TRUTHS[False]
     is_tensor = UNITS.get(other.dtype, 1.0) >= UNITS[op.dtype] and other.x.ndim > 0
     fits = torch.tensor(True) if is_tensor else holds(other.number, op.dtype)
     is_far = (by.size * other.size >= LEAST_SCALED) | (by.number == 0) | (other.number == 0)
     return fits & is_power & is_far
+
+
+def scaled_sum(by: float, a: torch.Tensor | None, of: float, b: torch.Tensor | None) -> torch.Tensor | None:
+    """A sum of what there is of two radii, each of them scaled."""
+    if a is None or b is None:
+        by, a = (by, a) if b is None else (of, b)
+        return a if a is None or by == 1 else by * a
+    return torch.add(a if by == 1 else by * a, b, alpha=of)
+
+
+def size_of_sum(by: float, a: NumberSet, of: float, b: NumberSet) -> torch.Tensor:
+    """The sizes of two operands, scaled and added; 0 if the sum is none."""
+    size = torch.add(by * a.size, b.size, alpha=of)
+    return size if a.known.is_finite and b.known.is_finite else finite(size)
 
 
 def add(run: Roundings, op: Operation) -> list[StepResult]:
@@ -72,10 +102,12 @@ def add(run: Roundings, op: Operation) -> list[StepResult]:
     alpha = abs(float(op.option(2, "alpha", 1)))
     by, of = (alpha, 1.0) if op.name == "rsub" else (1.0, alpha)
     x = op.at(lambda one: one.number)[0]
-    r = None if op.is_exact else by * a.radius + of * b.radius
-    kept = (a.number == 0) | (b.number == 0) | are_short(a.number, b.number, x)
-    kept = kept & certain(a) & certain(b) & holds(x, op.dtype)
-    return [StepResult(x, r, rounding(run, x, op.dtype, run.fine * finite(by * a.size + of * b.size), kept))]
+    r = scaled_sum(by, a.r, of, b.r)
+    kept = certain(a) & certain(b)
+    if not is_nowhere(kept):
+        kept = kept & ((a.number == 0) | (b.number == 0) | are_short(kept, a.number, b.number, x))
+        kept = kept & holds(x, op.dtype) if bool(kept.any()) else TRUTHS[False]
+    return [StepResult(x, r, rounding(run, x, op.dtype, size_of_sum(run.fine * by, a, run.fine * of, b), kept))]
 
 
 def multiply(run: Roundings, op: Operation) -> list[StepResult]:
@@ -84,12 +116,11 @@ def multiply(run: Roundings, op: Operation) -> list[StepResult]:
         return of_integers(run, op)
     a, b = pair(op)
     x = op.at(lambda one: one.number)[0]
-    r = None if op.is_exact else times(a.size, b.radius) + times(b.size, a.radius) + a.radius * b.radius
-    kept = are_short(a.number, b.number, x) & certain(a) & certain(b) & holds(x, op.dtype)
+    r = None if op.is_exact else times(a, b.r, True) + times(b, a.r)
+    kept = are_short(certain(a) & certain(b), a.number, b.number, x)
+    kept = kept if is_nowhere(kept) else kept & holds(x, op.dtype)
     kept = kept | scales(a, b, op) | scales(b, a, op)
-    return [
-        StepResult(x, r, rounding(run, x, op.dtype, 3 * run.fine * finite(x.abs()) if x.is_complex() else 0.0, kept))
-    ]
+    return [StepResult(x, r, rounding(run, x, op.dtype, None, kept, 3 * run.fine * x.is_complex()))]
 
 
 def divide(run: Roundings, op: Operation) -> list[StepResult]:
@@ -101,10 +132,10 @@ def divide(run: Roundings, op: Operation) -> list[StepResult]:
     r = None
     if not op.is_exact:
         room = b.size - b.radius
-        r = torch.where(room > 0, (a.radius + times(x.abs(), b.radius)) / room, torch.inf)
+        r = torch.where(room > 0, (a.radius + torch.where(b.radius == 0, 0.0, x.abs() * b.radius)) / room, torch.inf)
         r = torch.where(certain(a) & certain(b), 0.0, r)
     kept = scales(b, a, op) & (b.number != 0) | ((x == 0) & (a.number == 0) & certain(a))
-    error = rounding(run, x, op.dtype, DIVISION * run.fine * finite(x.abs()), kept)
+    error = rounding(run, x, op.dtype, None, kept, DIVISION * run.fine)
     return [StepResult(x, lost_infinities(b, x, r), error)]
 
 
@@ -116,8 +147,8 @@ def _rounded_quotient(run: Roundings, op: Operation) -> list[StepResult]:
     cut = torch.trunc if op.option(2, "rounding_mode") == "trunc" else torch.floor
     made = divide(run, Operation("div", torch.ops.aten.div.Tensor, [a, b], {}, op.results))[0]
     r = torch.zeros(()) if made.r is None else made.r
-    r = r if made.error is None else r + made.error
-    short = are_short(a.number, b.number) & certain(a) & certain(b) & (a.size < MOST_DIVIDED)
+    r = r if made.error is None else r + finite(made.error)
+    short = are_short(certain(a) & certain(b), a.number, b.number) & (a.size < MOST_DIVIDED)
     short = short & (cut(made.x) != made.x) & torch.tensor(UNITS[op.dtype] == SINGLE)
     r = torch.where(short, 0.0, r)
     x = cut(made.x)
@@ -152,7 +183,8 @@ def remainder(run: Roundings, op: Operation) -> list[StepResult]:
     x = op.values()[0]
     is_float = op.dtype in UNITS
     lost = run.fine * finite(a.size) if is_float else torch.zeros(())
-    kept = certain(a) & certain(b) & (are_short(a.number, b.number) | torch.tensor(not is_float))
+    known = certain(a) & certain(b)
+    kept = are_short(known, a.number, b.number) if is_float else known
     cut = torch.trunc if op.name == "fmod" else torch.floor
     quotient, near = a.number / b.number, 2 * (a.radius + lost) / b.size
     same = (cut(quotient - near) == cut(quotient + near)) & certain(b)

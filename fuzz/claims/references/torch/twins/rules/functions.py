@@ -9,7 +9,18 @@ from dataclasses import dataclass
 import torch
 
 from kfuzz.claims.references.torch.twins.rules.arithmetic import are_short, lost_infinities, pair, unknown_where_loose
-from kfuzz.claims.references.torch.twins.rules.shared import certain, corners, finite, gap, holds, of_integers, rounding
+from kfuzz.claims.references.torch.twins.rules.shared import (
+    TRUTHS,
+    certain,
+    corners,
+    finite,
+    gap,
+    holds,
+    is_nowhere,
+    of_integers,
+    rounding,
+    size_of,
+)  # fmt: skip
 from kfuzz.claims.references.torch.twins.sets import UNITS, NumberSet, StepResult, is_power_of_two
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings
 
@@ -79,17 +90,20 @@ def evaluate(run: Roundings, op: Operation) -> list[StepResult]:
     r = None if op.is_exact else radius_of(row, op, x)
     if row.pole or op.name in ("log", "log2", "log10"):
         r = lost_infinities(a, x, r)
-    size = finite(a.size)
-    argument = size * slope_of(INVERSE.get(op.name, op.name), a.number, finite(x.abs())) if row.by_argument else 0.0
-    more = row.units * run.fine * finite(x.abs()) + run.fine * argument
+    more, size = None, size_of(a)
+    if row.by_argument:
+        more = run.fine * size * slope_of(INVERSE.get(op.name, op.name), a.number, finite(x.abs()))
     if row.larger and (run.is_loose or row.always):
         top = (
             torch.ones(())
             if row.larger == "one"
             else size + (op.args[1].size if len(op.args) > 1 and isinstance(op.args[1], NumberSet) else 0.0)
         )
-        more = more + (MANY if row.always else 2) * run.fine * top
-    error = rounding(run, x, op.dtype, more, (x == 0) & a.number.isinf() | _is_kept(op, a, x))
+        top = (MANY if row.always else 2) * run.fine * top
+        more = top if more is None else more + top
+    kept = _is_kept(op, a, x)
+    kept = kept if a.known.is_finite else (x == 0) & a.number.isinf() | kept
+    error = rounding(run, x, op.dtype, more, kept, row.units * run.fine)
     rest = [StepResult(one, torch.full(one.shape, torch.inf, dtype=torch.float64)) for one in every[1:]]
     return [StepResult(x, r, error), *rest]
 
@@ -115,9 +129,12 @@ def _is_kept(op: Operation, a: NumberSet, x: torch.Tensor) -> torch.Tensor:
         return certain(a) & is_power_of_two(a.number) & (a.number > 0)
     if op.name == "reciprocal":
         return certain(a) & is_power_of_two(a.number) & (a.number != 0) & (x.abs() > 2.0**-100)
-    at_one = (a.number == 1) & torch.tensor(op.name in ("sqrt", "rsqrt", "log", "square"))
-    at_zero = (a.number == 0) & torch.tensor(op.name in AT_ZERO)
-    return certain(a) & (at_one | at_zero)
+    kept = TRUTHS[False]
+    if is_nowhere(certain(a)):
+        return kept
+    for names, number in ((AT_ZERO, 0), (("sqrt", "rsqrt", "log", "square"), 1)):
+        kept = kept | (a.number == number) & certain(a) if op.name in names else kept
+    return kept
 
 
 def radius_of(row: ScalarFunction, op: Operation, x: torch.Tensor) -> torch.Tensor:
@@ -178,7 +195,7 @@ def power(run: Roundings, op: Operation) -> list[StepResult]:
     logs = finite(a.size.log().abs()).clamp(max=MOST_EXPONENT) * finite(b.size).clamp(max=MOST_EXPONENT)
     units = torch.where(is_short, finite(b.size) + 4, 16 + logs)
     kept = (x == 0) & (a.number == 0) & certain(a) | certain(b) & (b.number == 0) | is_whole & (b.number == 1)
-    kept = kept | is_whole & (b.number > 0) & certain(a) & are_short(a.number, x) & holds(x, op.dtype)
+    kept = kept | is_whole & (b.number > 0) & certain(a) & are_short(certain(a), a.number, x) & holds(x, op.dtype)
     return [
         StepResult(x, lost_infinities(a, x, r), rounding(run, x, op.dtype, units * run.fine * finite(x.abs()), kept))
     ]

@@ -4,11 +4,13 @@ from math import prod
 
 import torch
 
-from kfuzz.claims.references.torch.twins.rules.shared import finite, rounding
-from kfuzz.claims.references.torch.twins.sets import MOST_SINGLE, StepResult, gamma, unknown_where
+from kfuzz.claims.references.torch.twins.rules.shared import finite, rounding, size_of
+from kfuzz.claims.references.torch.twins.sets import MOST_SINGLE, NumberSet, StepResult, gamma, unknown_where
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings, axes_in
 
 UNITS_OF_EXP = 12
+NEAR = 2.0**-6
+"""Logits that move by less are bounded by a series."""
 
 
 def softmax(run: Roundings, op: Operation) -> list[StepResult]:
@@ -17,14 +19,18 @@ def softmax(run: Roundings, op: Operation) -> list[StepResult]:
     """
     a, axis = op.args[0], op.args[1]
     x = torch.softmax(a.number, axis)
+    count = a.x.shape[axis] if a.x.ndim else 1
+    if a.known.is_finite and x.numel():
+        t = argument_of(run, a, axis).mul_(run.fine)
+        t = t if a.r is None else t.add_(a.r)
+        c = 1 + float(t.max())
+        if c < 1 + NEAR:
+            r = moved_little(x, t, c, axis)
+            return [StepResult(x, r, rounding(run, x, op.dtype, None, None, gamma(count + UNITS_OF_EXP, run.fine)))]
     if op.name.startswith("_safe"):
         x = x.nan_to_num(0)
-    count = a.x.shape[axis] if a.x.ndim else 1
-    top = a.number.amax(axis, keepdim=True) if a.x.ndim else a.number
-    away = finite((top - a.number).abs())
-    shift = 2 * (finite(a.size) + finite(top.abs())) if run.is_loose else away
     masked = (a.number == -torch.inf) & (a.radius == 0)
-    argument = torch.where(masked, 0.0, run.fine * shift)
+    argument = torch.where(masked, 0.0, run.fine * finite(argument_of(run, a, axis)))
     reach = argument + torch.where(masked, 0.0, a.radius)
     up, down = x * torch.exp(reach), x * torch.exp(-reach)
     others_low = (down.sum(axis, keepdim=True) - down).clamp(min=0)
@@ -34,8 +40,21 @@ def softmax(run: Roundings, op: Operation) -> list[StepResult]:
     r = torch.maximum(high - x, x - low)
     unknown = (torch.where(masked, 0.0, a.radius).isinf() | a.number.isnan()).sum(axis, keepdim=True) > 0
     r = unknown_where(unknown.expand(x.shape), x, torch.where(x.isnan(), 0.0, r))
-    error = rounding(run, x, op.dtype, (gamma(count + UNITS_OF_EXP, run.fine)) * finite(x), (x == 0) & masked)
+    error = rounding(run, x, op.dtype, None, (x == 0) & masked, gamma(count + UNITS_OF_EXP, run.fine))
     return [StepResult(x, r, error)]
+
+
+def argument_of(run: Roundings, a: NumberSet, axis: int) -> torch.Tensor:
+    """By how many units of float32 the argument of each exponential may be off."""
+    top = a.number.amax(axis, keepdim=True) if a.x.ndim else a.number
+    return 2 * (size_of(a) + finite(top.abs())) if run.is_loose else top - a.number
+
+
+def moved_little(x: torch.Tensor, t: torch.Tensor, c: float, axis: int) -> torch.Tensor:
+    """How far a softmax moves with logits that move by t, where exp(t) - 1 <= c t: docs/numerics.md#twins."""
+    xt = x * t
+    total = xt.sum(axis, keepdim=True)
+    return xt.mul_(c - 3).add_(t).add_(total).mul_(x).mul_(c / (1 - c * total))
 
 
 def log_softmax(run: Roundings, op: Operation) -> list[StepResult]:
@@ -48,37 +67,46 @@ def log_softmax(run: Roundings, op: Operation) -> list[StepResult]:
     worst = a.radius.amax(axes, keepdim=keep) if a.x.ndim else a.radius
     r = None if a.is_exact else worst if is_sum else a.radius + worst
     top = finite(a.number.amax(axes, keepdim=keep).abs()) if a.x.ndim else a.size
-    own = torch.zeros(()) if is_sum else finite(a.size)
-    more = run.fine * (count + UNITS_OF_EXP + 2 * own + 2 * top) + run.unit(op.dtype) * finite(x.abs())
-    return [StepResult(x, r, rounding(run, x, op.dtype, more))]
+    more = run.fine * (count + UNITS_OF_EXP + 2 * top)
+    more = more if is_sum else torch.add(more, size_of(a), alpha=2 * run.fine)
+    return [StepResult(x, r, rounding(run, x, op.dtype, more, None, run.unit(op.dtype)))]
 
 
 def variance(run: Roundings, op: Operation) -> list[StepResult]:
     """A variance, a standard deviation, and the mean beside it; where any arrangement counts, from moments."""
     a, name = op.args[0], op.name
     axes = axes_in(op.option(1, "dim"), a.x.ndim)
-    made = op.at(lambda one: one.number)
-    x = made[0]
     count = max(prod(a.x.shape[axis] for axis in axes), 1)
     correction = op.option(2, "correction")
     scale = count / max(count - (1 if correction is None else float(correction)), 1e-300)
-    keep = x.ndim == a.x.ndim
+    keep = op.results[0].ndim == a.x.ndim
 
     def mean(one: torch.Tensor, keepdim: bool = keep) -> torch.Tensor:
         return one.mean(axes, keepdim=keepdim)
 
-    v = x * x if name.startswith("std") else x
     center = mean(a.number, True)
-    away, moved = (a.number - center).abs(), a.radius + mean(a.radius, True)
-    r = (2 * mean(away * moved) + mean(moved * moved)) * scale
+    away = (a.number - center).abs_()
+    v = mean(away * away) * scale
+    made = [v.sqrt() if name.startswith("std") else v, center.reshape(v.shape)][: len(op.results)]
+    if scale > count:  # torch's own infinities and NaNs
+        made = op.at(lambda one: one.number)
+        v = made[0]
+    x, r = made[0], None
+    if a.r is not None:
+        moved = a.radius + mean(a.radius, True)
+        r = (2 * mean(away * moved) + mean(moved * moved)) * scale
     slack = gamma(count + 2, run.fine) * mean(a.size)
-    lost = gamma(count + 6, run.fine) * v.abs() + 2 * run.fine * mean(away * (a.size + center.abs())) * scale
+    lost = gamma(count + 6, run.fine) * v.abs()
+    lost = lost + 2 * run.fine * scale * mean((a.size + center.abs()).mul_(away))
     lost = lost + slack * slack * scale
     if run.is_loose:
         lost = lost + gamma(count + 6, run.fine) * mean(a.number * a.number) * scale
     over = mean(a.number * a.number, keep) * count >= MOST_SINGLE
     if name.startswith("std"):
-        r, lost = (torch.where(x > one.sqrt(), one / x.clamp(min=1e-300), one.sqrt()) for one in (r, lost))
+        r, lost = (
+            None if one is None else torch.where(x > one.sqrt(), one / x.clamp(min=1e-300), one.sqrt())
+            for one in (r, lost)
+        )
     r = unknown_where(over | ~v.isfinite() & ~x.isnan(), x, r)
     results = [StepResult(x, r, rounding(run, x, op.dtype, lost))]
     for one in made[1:]:

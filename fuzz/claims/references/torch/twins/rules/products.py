@@ -9,13 +9,14 @@ import torch
 from kfuzz.claims.references.torch.twins.rules.shared import finite, holds, rounding
 from kfuzz.claims.references.torch.twins.sets import (
     MOST_SINGLE,
+    NOTHING,
     SINGLE,
     TINY,
     UNITS,
     NumberSet,
     StepResult,
+    are_all_short,
     gamma,
-    has_few_bits,
     unknown_where,
 )  # fmt: skip
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings, StepRule
@@ -40,26 +41,38 @@ def bilinear(first: int, bias: int | None, count_terms: Callable[[Operation, Num
             result: torch.Tensor = op.func(*given, **{**op.kwargs, **named})
             return result
 
+        def reached(part: float, of_radii: bool) -> torch.Tensor:
+            """A part of the sum of all sizes, and what the radii add to it: a product for each factor that has any."""
+            its = None if added is None else NOTHING.expand(added.shape)
+            if isinstance(c, NumberSet) and its is not None:
+                its = part * c.size if c.r is None or not of_radii else part * c.size + c.r
+            first = part * a.size if a.r is None or not of_radii else part * a.size + a.r
+            if not of_radii or b.r is None:
+                return made(first, b.size, its, **factors)
+            wide = a.size if a.r is None else a.size + a.r
+            rest = made(wide, b.r, None if its is None else torch.zeros_like(its), **factors)
+            return rest if not part and a.r is None and its is None else rest + made(first, b.size, its, **factors)
+
         added = c.number if isinstance(c, NumberSet) else None
-        nothing = None if added is None else torch.zeros_like(added)
         x = made(a.number, b.number, added)
-        size = made(a.size, b.size, None if added is None else added.abs(), **factors)
-        r = None
-        if not (a.is_exact and b.is_exact and (not isinstance(c, NumberSet) or c.is_exact)):
-            its = c.radius if isinstance(c, NumberSet) else None
-            r = made(a.size, b.radius, its, **factors) + made(a.radius, b.size + b.radius, nothing, **factors)
+        count = count_terms(op, a, b)
+        grows = (4 if x.is_complex() else 1) * gamma(count + 2, run.fine)
+        is_exact = a.is_exact and b.is_exact and (not isinstance(c, NumberSet) or c.is_exact)
+        is_short = not x.is_complex() and is_exact and are_all_short(a.number) and are_all_short(b.number)
+        reach = a.known.reach * b.known.reach * count * factors.get("alpha", 1.0)
+        reach += c.known.reach * factors.get("beta", 1.0) if isinstance(c, NumberSet) else 0.0
+        if reach < MOST_SINGLE and not is_short:  # nothing is lost, so that both parts of the radius may be one sum
+            return [StepResult(x, None, rounding(run, x, op.dtype, reached(grows, True).add_(count * TINY)))]
+        size = reached(1.0, False)
+        r = None if is_exact else reached(0.0, True)
         lost = ~(size < MOST_SINGLE)
         if bool(lost.any()) and r is None:  # an infinity among exact numbers stays one, and NaN stays NaN
             plain = made(finite(a.size), finite(b.size), None if added is None else finite(added.abs()), **factors)
             lost = lost & ~((x.isinf() | x.isnan()) & (plain < MOST_SINGLE))
         r = unknown_where(lost, x, r)
-        count = count_terms(op, a, b)
-        short = not x.is_complex() and r is None and bool(has_few_bits(a.number).all() and has_few_bits(b.number).all())
-        kept = torch.tensor(short) & (size < 2.0**-16 / SINGLE) & holds(x, op.dtype)
-        if isinstance(c, NumberSet) and short:
-            kept = kept & torch.tensor(bool(has_few_bits(c.number).all()))
-        wide = 4 if x.is_complex() else 1
-        more = wide * gamma(count + 2, run.fine) * finite(size) + count * TINY
+        is_short = is_short and (not isinstance(c, NumberSet) or are_all_short(c.number))
+        kept = (size < 2.0**-16 / SINGLE) & holds(x, op.dtype) if is_short else None
+        more = grows * finite(size) + count * TINY
         return [StepResult(x, r, rounding(run, x, op.dtype, more, kept))]
 
     return multiply_matrices

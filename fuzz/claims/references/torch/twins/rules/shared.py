@@ -8,6 +8,7 @@ import torch
 from kfuzz.claims.references.torch.twins.sets import LEAST, TINY, NumberSet, StepResult
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings, StepRule
 
+TRUTHS = (torch.tensor(False), torch.tensor(True))
 MOST_CORNERS = 4
 """Operands with sets of which all corners are tried."""
 RULES: dict[str, StepRule] = {}
@@ -19,12 +20,15 @@ def holds(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 def rounding(
-    run: Roundings, x: torch.Tensor, dtype: torch.dtype, more: torch.Tensor | float = 0.0,
-    kept: torch.Tensor | None = None,
+    run: Roundings, x: torch.Tensor, dtype: torch.dtype, more: torch.Tensor | None = None,
+    kept: torch.Tensor | None = None, part: float = 0.0,
 ) -> torch.Tensor:  # fmt: skip
-    """What storing a result in a type may lose, and `more` by the way there; nothing where it is `kept`."""
-    error = run.unit(dtype) * finite(x.abs()) + more + LEAST.get(dtype, TINY)
-    return error if kept is None else torch.where(kept, 0.0, error)
+    """What storing a result in a type may lose, and `more` by the way there, or a `part` of the result; nothing where
+    it is `kept`. Of a result that is no number it says nothing.
+    """
+    error = x.abs().mul_(run.unit(dtype) + part).add_(LEAST.get(dtype, TINY))
+    error = error + more if isinstance(more, torch.Tensor) else error
+    return error if kept is None or is_nowhere(kept) else torch.where(kept, 0.0, error)
 
 
 def finite(size: torch.Tensor) -> torch.Tensor:
@@ -32,14 +36,26 @@ def finite(size: torch.Tensor) -> torch.Tensor:
     return size.nan_to_num(0, posinf=0)
 
 
+def size_of(one: NumberSet) -> torch.Tensor:
+    """The sizes of an operand's numbers, and 0 for what is none."""
+    return one.size if one.known.is_finite else finite(one.size)
+
+
 def certain(one: NumberSet) -> torch.Tensor:
     """Which numbers are exact."""
-    return one.radius == 0
+    return TRUTHS[one.r is None] if one.r is None or one.known.is_loose else one.r == 0
+
+
+def is_nowhere(truth: torch.Tensor) -> bool:
+    """Whether a truth is known to hold for no number, without a look at all of them."""
+    return truth.ndim == 0 and not bool(truth)
 
 
 def gap(one: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     """How far a result is from another; infinitely where either is no number and they differ."""
-    away = (one.double() - x.double()).abs() if not x.is_complex() else (one - x).abs()
+    away = (one.double() - x.double() if not x.is_complex() else one - x).abs()
+    if away.numel() and float(away.max()) < torch.inf:
+        return away
     return torch.where((one == x) | one.isnan() & x.isnan(), 0.0, away).nan_to_num(torch.inf, posinf=torch.inf)
 
 

@@ -4,15 +4,15 @@ from math import prod
 
 import torch
 
-from kfuzz.claims.references.torch.twins.rules.shared import finite, holds, rounding
+from kfuzz.claims.references.torch.twins.rules.shared import TRUTHS, finite, holds, rounding
 from kfuzz.claims.references.torch.twins.sets import (
     LEAST,
     MOST_SINGLE,
     TINY,
     UNITS,
     StepResult,
+    are_all_short,
     gamma,
-    has_few_bits,
     unknown_where,
 )  # fmt: skip
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings, axes_in
@@ -61,12 +61,10 @@ def add_up(run: Roundings, op: Operation) -> list[StepResult]:
     is_mean = op.name not in ("sum", "cumsum", "trace")
     more = gamma(count + 1 + 2 * is_mean, run.fine) * finite(size)
     whole = size * (count if is_mean else 1)
-    short = bool((has_few_bits(a.number) | ~a.number.isfinite()).all()) if not x.is_complex() else False
-    kept = torch.tensor(short and a.is_exact) & (whole < MOST_WHOLE) & holds(x, dtype)
-    if is_mean:
-        kept = kept & torch.tensor(count & (count - 1) == 0)
-    elif count == 1:
-        kept = torch.tensor(True)
+    kept = TRUTHS[not is_mean and count == 1]
+    if not x.is_complex() and a.is_exact and (count & (count - 1) == 0 if is_mean else count > 1):
+        short = are_all_short(a.number if a.known.is_finite else finite(a.number))
+        kept = (whole < MOST_WHOLE) & holds(x, dtype) if short else kept
     return [StepResult(x, r, rounding(run, x, dtype, more + count * TINY * (dtype not in LEAST), kept))]
 
 
