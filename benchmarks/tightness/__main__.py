@@ -16,7 +16,12 @@ PAGE = Page(
         Section("mutants", "Which wrong steps the bounds see", "mutants"),
         Section("unnamed_algorithms", "Right algorithms that no form names", "unnamed_algorithms"),
         Section("evidence", "How often the test of draws is wrong by chance", "evidence", ("10000000",)),
-        Section("kernelbench", "KernelBench's problems as formulas", "kernelbench", ("KernelBench/KernelBench",)),
+        Section(
+            "kernelbench",
+            "KernelBench's problems, by their own references",
+            "kernelbench",
+            ("KernelBench/KernelBench",),
+        ),
         Section("devices_apart", "How far apart a GPU and a CPU lie", "devices_apart", ("gpu", "cpu", "60")),
     ),
 )

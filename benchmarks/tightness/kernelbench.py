@@ -20,9 +20,9 @@ import re
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ import numpy as np
 import torch
 
 from benchmarks.measurement import Figures
+from benchmarks.tightness.other_ways import compare
 from benchmarks.tightness.pretrained import without_hub
 from kfuzz.claims.references.torch.declared import DrawsError
 from kfuzz.claims.references.torch.inputs import sizes_to_run, tensors_for, with_fixed
@@ -94,6 +95,10 @@ class Outcome:
     """The median half width of the first float32 answer's bounds, in u of the element or of 1/1000 of the largest."""
     narrower: int = 1
     """What its numbers of channels were divided by."""
+    compared: int = 0
+    """Right answers in other ways (other_ways.py)."""
+    accused: list[str] = field(default_factory=list)
+    """Those of them that have an error or a suspect, and how many elements."""
 
 
 def shrink(source: str, batch: int, most: int) -> str:
@@ -226,9 +231,10 @@ def narrowings(source: str) -> list[int]:
     return sorted(weights, reverse=True) or [1]
 
 
-def judge_problem(path: Path, in_eval: bool) -> Outcome:
-    """Run a problem with its sets at the first limits at which it runs."""
+def judge_problem(path: Path, in_eval: bool) -> Iterator[Outcome]:
+    """Run a problem with its sets at the first limits at which it runs, and then its right answers in other ways."""
     found = Outcome(problem_name(path), "not")
+    yield found
     source = without_hub(path.read_text(encoding="utf-8")) + IN_EVAL * in_eval
     every = narrowings(source)
     limits, sides = ((FEWER, *LIMITS), SIDES) if is_network(source, every) else (LIMITS, ((0, 1),))
@@ -243,12 +249,31 @@ def judge_problem(path: Path, in_eval: bool) -> Outcome:
             judge_answers(found, asked)
         except Exception as error:  # of the problem's own code, of torch or of a rule: it is this problem's outcome
             found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            yield found
             if isinstance(error, DrawsError):  # it does so at all sizes
-                return found
+                return
             continue
         found.narrower = by
-        return found
-    return found
+        yield found
+        yield from compare_ways(found, asked)
+        return
+
+
+def compare_ways(found: Outcome, asked: dict[str, Any]) -> Iterator[Outcome]:
+    """Count the right answers in other ways, at two sizes with two draws of numbers each."""
+    known = runnable_of(asked)
+    declared = with_fixed(known.declared, asked)
+    if not isinstance(known.call, torch.nn.Module):
+        return
+    for sizes, draw in product(sizes_to_run(declared, asked), (0, 1)):
+        given = list(tensors_for(declared, sizes).values())
+        if draw:
+            given = [8 * torch.randn_like(one) if one.is_floating_point() else one for one in given]
+        for way, broken, suspect in compare(known.call, given, asked["path"]):
+            found.compared += 1
+            if broken or suspect:
+                found.accused.append(f"{way} {sizes} {draw}: {broken} broken, {suspect} suspect")
+            yield found
 
 
 def least_images(asked: dict[str, Any], side: int, multiple: int) -> dict[str, tuple[int, int, int]]:
@@ -299,7 +324,9 @@ def in_child(path: Path, into: Path, seconds: int, in_eval: bool) -> None:
     """Judge one problem in this process, which ends with it."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  until the process ends
-    into.write_text(json.dumps(asdict(judge_problem(path, in_eval))), encoding="utf-8")
+    for found in judge_problem(path, in_eval):
+        into.with_suffix(".new").write_text(json.dumps(asdict(found)), encoding="utf-8")
+        into.with_suffix(".new").rename(into)
 
 
 def measure(arguments: Sequence[str]) -> Figures:
@@ -330,12 +357,13 @@ def measure(arguments: Sequence[str]) -> Figures:
         by_level.setdefault(one.name.partition("/")[0], []).append(one)
     return Figures(tables={
         "levels": [
-            {"level": name, "elements": sum(one.elements for one in some), "outside": sum(one.outside for one in some)}
+            {"level": name, "elements": sum(one.elements for one in some), "outside": sum(one.outside for one in some),
+             "compared": sum(one.compared for one in some), "accused": sum(len(one.accused) for one in some)}
             for name, some in sorted(by_level.items())
         ],
         "problems": [
             {"name": one.name, "status": one.status, "why": one.why, "width": width_or_none(one.width),
-             "narrower": one.narrower}
+             "narrower": one.narrower, "accused": one.accused}
             for one in outcomes
         ],
     })  # fmt: skip
@@ -368,12 +396,13 @@ def judge_all(waiting: list[Path], folder: Path, options: argparse.Namespace) ->
             child, path = running.pop(sentinel)
             child.join()
             into = outcome_file(folder, path)
-            if not into.exists():
+            made = read_outcome(folder, path)
+            if child.exitcode and made.status in ("not", "not measured"):
                 is_late = child.exitcode == -signal.SIGPROF
                 ended = f"more than {options.seconds} s of processor time" if is_late else "the process ended"
-                into.write_text(json.dumps(asdict(Outcome(problem_name(path), "not", ended))))
-            made = json.loads(into.read_text())
-            print(made["status"], made["name"], made["why"], file=sys.stderr, flush=True)
+                made = Outcome(problem_name(path), "not", ended)
+                into.write_text(json.dumps(asdict(made)))
+            print(made.status, made.name, made.why, made.compared, *made.accused, file=sys.stderr, flush=True)
 
 
 def width_or_none(width: float) -> float | None:

@@ -1,4 +1,4 @@
-"""KernelBench's problems as formulas: which are judged, and how wide the bounds are."""
+"""KernelBench's problems: which are judged, how wide the sets are, and whether right answers lie in them."""
 
 from collections import Counter
 
@@ -7,6 +7,7 @@ from benchmarks.page import Blocks, heading, long_table, table, text
 
 COLUMNS = (
     "level", "problems", "judged", "partly", "not", "not measured", "half width below 1e4 u", "elements", "outside",
+    "other ways", "accused",
 )  # fmt: skip
 STATUSES = ("judged", "partly", "not", "not measured")
 BLIND = 1e8
@@ -16,16 +17,19 @@ BLIND = 1e8
 def show(made: Measurement) -> Blocks:
     problems = made.table("problems")
     yield from text(
-        "A problem is *judged* if its formula has a rule for each operation, and torch's own answers, in float32",
-        "and float64 at up to three sizes, lie inside the bounds; *partly* if a tenth of the elements or more",
-        "cannot be judged. The half width is the median over a float32 answer, by the first of the formula's forms,",
-        "in units of 2^-24 of the element (u). The sizes are smaller than the problem's; where a network has many",
-        "weights, its channels are divided by the number that the table shows. A network has a batch of at least",
-        "four images, and at most 16 patches. Models are in train mode, as KernelBench leaves them: there a batch",
-        "norm magnifies small differences among a few numbers, and the bounds of a deep network of batch norms say",
-        "little. A half width of 1e8 u detects no error. Where the rows of a deep formula are independent, two rows",
-        "are judged, or one row of large images. Level 4 takes language models from a hub; here the same classes of",
-        "transformers have two layers of 16 features, random weights, and a vocabulary of 61.",
+        "Each problem is run with a set beside each number, at two sizes. It is *judged* if it has no operation",
+        "without a rule, and if nine of ten elements have a set; *partly* if fewer have one. The half width is",
+        "the median of a float32 answer, in units of 2^-24 of the element (u). The sizes are smaller; where a",
+        "network has many weights, its channels are divided by the number that the table shows. A network has a",
+        "batch of at least four images, and at most 16 patches. Models are in train mode, as KernelBench leaves",
+        "them. A half width of 1e8 u detects no error. Level 4 takes language models from a hub; here the same",
+        "classes of transformers have two layers of 16 features, random weights, and a vocabulary of 61.",
+    )
+    yield from text(
+        "*Other ways* are right answers of the same model, at both sizes and with two sorts of numbers: torch's",
+        "own, by its decompositions, with the terms of products, sums, norms and softmaxes in another order, in",
+        "wider numbers rounded at the end, and on a GPU if there is one; each in float32, bfloat16 and float16.",
+        "*Accused* are those that have an error or a suspect.",
     )
     rows = []
     for level in made.table("levels"):
@@ -33,8 +37,9 @@ def show(made: Measurement) -> Blocks:
         count = Counter(one["status"] for one in some)
         tight = sum(one["status"] == "judged" and one["width"] is not None and one["width"] < 1e4 for one in some)
         counts = (len(some), *(count[one] for one in STATUSES))
-        rows.append((level["level"], *counts, tight, level["elements"], level["outside"]))
-    yield from table("l" + "r" * 8, COLUMNS, rows)
+        of_ways = (level.get(one, 0) for one in ("elements", "outside", "compared", "accused"))
+        rows.append((level["level"], *counts, tight, *of_ways))
+    yield from table("l" + "r" * 10, COLUMNS, rows)
     yield from heading("Problem by problem")
     yield from long_table(
         "llrrl", ("problem", "status", "half width, u", "channels /", "why"), problems, cells,

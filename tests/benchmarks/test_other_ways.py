@@ -1,0 +1,32 @@
+"""Right answers in other ways: none is accused, and one that drops a term is."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from benchmarks.tightness import other_ways  # noqa: E402  torch may not be there
+
+
+class Model(torch.nn.Module):  # type: ignore[misc]  # torch is not there where types are checked
+    """A layer, a norm and a softmax."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(1)
+        self.layer, self.norm = torch.nn.Linear(12, 10), torch.nn.LayerNorm(10)
+
+    def forward(self, x: "torch.Tensor") -> "torch.Tensor":
+        return torch.softmax(self.norm(self.layer(x)), -1) + x.mean(-1, keepdim=True)
+
+
+def test_no_right_way_is_accused() -> None:
+    found = list(other_ways.compare(Model(), [torch.randn(3, 12)], ""))
+    assert len(found) >= len(("own", "decomposed", "shuffled", "wide")) * (1 + len(other_ways.NARROW))
+    assert [one for one in found if any(one[1:])] == []
+
+
+def test_a_way_that_drops_a_term_is_accused(monkeypatch: pytest.MonkeyPatch) -> None:
+    mean = torch.ops.aten.mean.dim
+    monkeypatch.setitem(other_ways.SHUFFLED, mean, lambda x, axis, keep: mean(x[..., 1:], axis, keep))
+    found = {way: counts for way, *counts in other_ways.compare(Model(), [torch.randn(3, 12)], "")}
+    assert {way for way, (broken, _) in found.items() if broken} == {way for way in found if way.startswith("shuffled")}
