@@ -99,8 +99,8 @@ class ReferenceSet:
             grades[~self.places.holds(got)] = Grade.BROKEN
             return grades
         beyond_proved, beyond_all = (
-            self._is_outside(got, self.proved, element),
-            self._is_outside(got, self.loosest, element),
+            self.is_outside(got, self.proved, element),
+            self.is_outside(got, self.loosest, element),
         )
         grades[beyond_proved] = Grade.SUSPECT
         grades[beyond_all] = Grade.BROKEN
@@ -142,7 +142,7 @@ class ReferenceSet:
             loosest=(none + np.inf, none - np.inf) if holds is not None else (widest[0], widest[1]),
         )  # fmt: skip
 
-    def _is_outside(self, got: Doubles, radius: Doubles, element: Element | None) -> Mask:
+    def is_outside(self, got: Doubles, radius: Doubles, element: Element | None) -> Mask:
         """Which elements lie beyond a radius."""
         low, high = self.ends(radius, element)
         with np.errstate(invalid="ignore"):

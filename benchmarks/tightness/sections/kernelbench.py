@@ -27,7 +27,7 @@ def show(made: Measurement) -> Blocks:
     )
     yield from text(
         "*Other ways* are right answers of the same model, at both sizes and with two sorts of numbers: torch's",
-        "own, by its decompositions, with the terms of products, sums, norms and softmaxes in another order, in",
+        "own, by its decompositions, with the terms of products and sums in another order and by other formulas, in",
         "wider numbers rounded at the end, and on a GPU if there is one; each in float32, bfloat16 and float16.",
         "*Accused* are those that have an error or a suspect.",
     )

@@ -3,7 +3,7 @@
 Knows how to run a reference; it knows no grade.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,6 +15,8 @@ from kfuzz.claims.references.torch.storage import key_of
 from kfuzz.claims.references.torch.twins.leaves import GivenInputs, Leaf, call_with, fresh, tensors_among
 from kfuzz.claims.references.torch.twins.run import RunNotes, RunOptions, StepNoise, TwinRun
 from kfuzz.claims.references.torch.twins.sets import SINGLE, TINY, UNITS, NumberSet, Ranked, UnstableError, numbers_of
+from kfuzz.devices.python.torch.elements import OF_TYPE
+from kfuzz.oracle.sets.reference_sets import ReferenceSet
 
 HEAVY_RUNS, FULL_RUNS = 5, 2
 """Three of five numbers of Cauchy's law are below 1 / 128 of their median once in a million times."""
@@ -55,6 +57,15 @@ class OutputSet:
     proved: torch.Tensor
     loosest: torch.Tensor
     places: Ranked | None = None
+
+
+def outside_of(
+    got: torch.Tensor, x: torch.Tensor, radii: Sequence[torch.Tensor], dtype: torch.dtype
+) -> list[torch.Tensor]:
+    """Which numbers of an answer lie beyond each of these radii, as it is graded; infinities and NaNs do not."""
+    held = ReferenceSet(x.numpy(), *(one.numpy() for one in radii))
+    finite = (got - x).isfinite().numpy()
+    return [torch.as_tensor(held.is_outside(got.numpy(), r.numpy(), OF_TYPE.get(dtype)) & finite) for r in radii]
 
 
 @dataclass(eq=False)
@@ -186,9 +197,7 @@ class Answered:
             return one
         x, got = one.x.double(), numbers_of(own.detach())
         away = (got - x).abs()
-        unit = UNITS[own.dtype] * x.abs()
-        outside = (away > one.proved + unit) & away.isfinite()
-        beyond = (away > loosest + unit) & away.isfinite()
+        outside, beyond = outside_of(got, x, (one.proved, loosest), own.dtype)
         if bool(beyond.any()):
             place = tuple(int(i) for i in beyond.nonzero()[0])
             raise DisagreementError(

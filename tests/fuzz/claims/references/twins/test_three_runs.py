@@ -262,3 +262,11 @@ def test_a_set_that_does_not_hold_torchs_own_answer_at_all_is_an_error_of_ours()
     vars(answered)["own"] = [("y", torch.full((3,), 2.0))]
     with pytest.raises(three_runs.DisagreementError, match="torch gives 2"):
         _ = answered.sets
+
+
+def test_torchs_own_answer_in_a_type_of_16_bits_is_no_suspect() -> None:
+    torch.manual_seed(1)
+    norm = torch.nn.BatchNorm2d(8).to(torch.bfloat16)  # its factors have 16 bits, too: it errs by two units
+    answered = three_runs.Answered(norm, [torch.randn(2, 8, 3, 5).to(torch.bfloat16)], __file__)
+    assert not bool(grades(as_arrays.reference_sets(answered), answered.own).any())
+    assert answered.widened
