@@ -31,12 +31,10 @@ import numpy as np
 import torch
 
 from benchmarks.measurement import Figures
-from benchmarks.tightness.other_ways import compare
+from benchmarks.tightness.other_ways import compare, is_floats
 from benchmarks.tightness.pretrained import without_hub
 from kfuzz.claims.references.torch.declared import DrawsError
-from kfuzz.claims.references.torch.inputs import sizes_to_run, tensors_for, with_fixed
-from kfuzz.claims.references.torch.reference_answers import does_run
-from kfuzz.claims.references.torch.runnable import runnable_of
+from kfuzz.claims.references.torch.twins.leaves import tensors_among
 from kfuzz.claims.references.torch.twins.run import core
 from kfuzz.claims.references.torch.twins.three_runs import Answered, OutputSet
 
@@ -47,8 +45,6 @@ LIMITS = ((2, 8), (0, 8), (2, 16), (0, 16), (2, 32), (0, 32), (0, 64), (4, 64), 
 With a batch of 0 all constants of 16 or more are divided by one power of two, which keeps what is equal, or half, and
 which divides them all: an image of 224 places stays one of many patches. Batches and plain images are small there, too.
 """
-FEWER = (2, 4)
-"""The first limits of a network."""
 NETWORK = 5
 """The fewest layers with weights of a network."""
 LEAST_SIZE = 16
@@ -69,9 +65,12 @@ Model.__init__ = eval_init
 """Added to a problem, so that its batch norms use their running values, and its dropouts drop nothing."""
 MOST_WEIGHTS = 1 << 12
 """A model with more weights gets fewer channels: the numbers in its classes are divided by one of these."""
-LEAST_BATCH, SIDES = 4, ((8, 1), (16, 1), (32, 1), (16, 16), (64, 1), (224, 1))
-"""The least batch of a network, so that a batch norm has a few numbers; the least side of its images, of which number
-it is a multiple, in the order in which they are tried."""
+LEAST_BATCH = 4
+"""The least batch of a network, so that a batch norm has a few numbers."""
+OF_NETWORKS = ((LEAST_BATCH, 4), *((max(batch, LEAST_BATCH) if batch else 0, most) for batch, most in LIMITS))
+"""The limits of networks."""
+SIZES = 2
+"""A problem is run at so many sizes, if it runs at as many: those of the first limits, and of the next."""
 PATCHES = 4
 """The most patches along each side of an image, if the problem has a constant for the size of a patch."""
 IMAGE_SIZE = 128
@@ -198,10 +197,16 @@ def counts_layers(made: ast.Assign) -> bool:
     return "layers" in ast.unparse(made.targets[0]) and isinstance(made.value, ast.List)
 
 
-def model_of(source: str) -> torch.nn.Module:
-    """The model with weights of its own."""
+def module_of(source: str) -> dict[str, Any]:
+    """What a problem's file defines."""
     module: dict[str, Any] = {"__name__": "problem"}
     exec(compile(source, "problem", "exec"), module)  # noqa: S102  it runs later, too
+    return module
+
+
+def model_of(source: str) -> torch.nn.Module:
+    """The model with weights of its own."""
+    module = module_of(source)
     made: torch.nn.Module = module["Model"](*module["get_init_inputs"]())
     return made
 
@@ -232,78 +237,64 @@ def narrowings(source: str) -> list[int]:
 
 
 def judge_problem(path: Path, in_eval: bool) -> Iterator[Outcome]:
-    """Run a problem with its sets at the first limits at which it runs, and then its right answers in other ways."""
-    found = Outcome(problem_name(path), "not")
+    """Run a problem with its sets at the first limits at which it runs, then its right answers in other ways there and
+    at the next limits.
+    """
+    found, known = Outcome(problem_name(path), "not"), list[list[list[int]]]()
     yield found
     source = without_hub(path.read_text(encoding="utf-8")) + IN_EVAL * in_eval
     every = narrowings(source)
-    limits, sides = ((FEWER, *LIMITS), SIDES) if is_network(source, every) else (LIMITS, ((0, 1),))
-    for few, (batch, most), (side, multiple) in product(every, limits, sides):
+    for few, (batch, most) in product(every, OF_NETWORKS if is_network(source, every) else LIMITS):
         by = few if most < IMAGE_SIZE or few == 1 else NARROWINGS[-1]  # 224 places have 50,000 of each channel
-        asked = {
-            "path": str(path), "source": shrink(narrow(source, by), batch, most), "reference": "Model", "inputs": {},
-            "axes": {}, "task": "", "title": path.stem,
-        }  # fmt: skip
+        if known and by != found.narrower:
+            return
         try:
-            asked["axes"] = least_images(asked, side, multiple) if side else {}
-            judge_answers(found, asked)
+            model, given = problem_of(shrink(narrow(source, by), batch, most))
+            shapes = [list(one.shape) for one in tensors_among(given)]
+            if shapes in known:
+                continue
+            judge_answers(found, Answered(model, given, str(path)), is_first=not known)
         except Exception as error:  # of the problem's own code, of torch or of a rule: it is this problem's outcome
-            found.why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            found.why = found.why if known else " ".join(f"{type(error).__name__}: {error}".split())[:200]
             yield found
-            if isinstance(error, DrawsError):  # it does so at all sizes
+            if isinstance(error, DrawsError) or known:  # it draws at all sizes
                 return
             continue
         found.narrower = by
+        known.append(shapes)
         yield found
-        yield from compare_ways(found, asked)
-        return
+        yield from compare_ways(found, model, given, str(path))
+        if len(known) == SIZES:
+            return
 
 
-def compare_ways(found: Outcome, asked: dict[str, Any]) -> Iterator[Outcome]:
-    """Count the right answers in other ways, at two sizes with two draws of numbers each."""
-    known = runnable_of(asked)
-    declared = with_fixed(known.declared, asked)
-    if not isinstance(known.call, torch.nn.Module):
-        return
-    for sizes, draw in product(sizes_to_run(declared, asked), (0, 1)):
-        given = list(tensors_for(declared, sizes).values())
-        if draw:
-            given = [8 * torch.randn_like(one) if one.is_floating_point() else one for one in given]
-        for way, broken, suspect in compare(known.call, given, asked["path"]):
+def problem_of(source: str) -> tuple[torch.nn.Module, list[Any]]:
+    """A problem's model, and its inputs."""
+    module = module_of(source)
+    torch.manual_seed(1)
+    return module["Model"](*module["get_init_inputs"]()), list(module["get_inputs"]())
+
+
+def compare_ways(found: Outcome, model: torch.nn.Module, given: list[Any], path: str) -> Iterator[Outcome]:
+    """Count the right answers in other ways, for the problem's numbers, and for normal ones of another size."""
+    wide = [8 * torch.randn_like(one) if is_floats(one) else one for one in given]
+    for draw, numbers in enumerate((given, wide)):
+        for way, broken, suspect in compare(model, numbers, path):
             found.compared += 1
             if broken or suspect:
-                found.accused.append(f"{way} {sizes} {draw}: {broken} broken, {suspect} suspect")
+                found.accused.append(f"{way}, draw {draw}: {broken} broken, {suspect} suspect")
             yield found
 
 
-def least_images(asked: dict[str, Any], side: int, multiple: int) -> dict[str, tuple[int, int, int]]:
-    """The least sizes of images [batch, channels, height, width], where these vary and the problem runs at others."""
-    known = runnable_of(asked)
-    fixed, dims = known.declared.fixed, [one for one in known.declared.dims.values() if len(one) == len("bchw")]
-    batches, sides = (
-        [d for one in dims for d in one[some] if d not in fixed and not d.isdigit()] for some in (slice(1), slice(2, 4))
-    )
-    least = dict.fromkeys(batches, (LEAST_BATCH, 0, 1)) | dict.fromkeys(sides, (side, 0, multiple))
-    more = {name: size + by for name, (size, _, by) in least.items()}
-    if not does_run(known.call, known.declared, {**known.declared.sizes, **more}):
-        raise ValueError(f"it does not run at {more}")
-    return least
-
-
-def judge_answers(found: Outcome, asked: dict[str, Any]) -> None:
+def judge_answers(found: Outcome, answered: Answered, is_first: bool) -> None:
     """Run the problem with its sets, which hold the answers that it gives by itself, or raise an error."""
-    known = runnable_of(asked)
-    declared = with_fixed(known.declared, asked)
-    for number, sizes in enumerate(sizes_to_run(declared, asked)):
-        answered = Answered(known.call, list(tensors_for(declared, sizes).values()), asked["path"])
-        sets = answered.sets
-        found.elements += sum(one.x.numel() for one in sets)
-        found.unjudged += sum(int((~one.proved.isfinite()).sum()) for one in sets)
-        found.outside += len(answered.widened)
-        if not number:
-            found.width = float(np.median(np.concatenate([width_of(one) for one in sets])))
-        if answered.notes.measured:
-            found.why = f"no rule for {', '.join(answered.notes.measured)}"
+    sets = answered.sets
+    found.elements += sum(one.x.numel() for one in sets)
+    found.unjudged += sum(int((~one.proved.isfinite()).sum()) for one in sets)
+    found.outside += len(answered.widened)
+    if is_first:
+        found.width = float(np.median(np.concatenate([width_of(one) for one in sets])))
+    found.why = f"no rule for {', '.join(answered.notes.measured)}" if answered.notes.measured else ""
     if not found.unjudged * 10 < found.elements:
         found.why = f"{found.unjudged} of {found.elements} elements cannot be judged"
     found.status = "judged" if not found.why else "partly" if found.unjudged < found.elements else "not"

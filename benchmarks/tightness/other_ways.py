@@ -21,7 +21,7 @@ from tests.fuzz.claims.references.twins.other_ways import OtherWay
 
 NARROW = (torch.bfloat16, torch.float16)
 DECOMPOSITIONS = core_aten_decompositions()
-Given = Sequence[torch.Tensor]
+Given = Sequence[Any]
 
 
 class Decomposed(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
@@ -41,9 +41,13 @@ def answer(model: Callable[..., Any], given: Given, way: AbstractContextManager[
         return [one for _, one in leaves(model(*fresh(given)))]
 
 
-def cast(given: Given, kind: torch.dtype) -> list[torch.Tensor]:
-    """The tensors with their floats in this type."""
-    return [one.to(kind) if one.is_floating_point() else one for one in given]
+def is_floats(one: Any) -> bool:  # noqa: ANN401  an input
+    return isinstance(one, torch.Tensor) and one.is_floating_point()
+
+
+def cast(given: Given, kind: torch.dtype) -> list[Any]:
+    """The inputs with their floats in this type."""
+    return [one.to(kind) if is_floats(one) else one for one in given]
 
 
 def ways(model: torch.nn.Module, given: Given, kind: torch.dtype) -> Iterator[tuple[str, Callable[[], list[Any]]]]:
@@ -56,7 +60,7 @@ def ways(model: torch.nn.Module, given: Given, kind: torch.dtype) -> Iterator[tu
         yield "operands of 16 bits", lambda: answer(model, given, OtherWay(2, store=kind))
     yield "wide", lambda: answer(copy.deepcopy(model).to(wide), cast(given, wide))
     if torch.cuda.is_available():
-        on_gpu = [one.cuda() for one in given]
+        on_gpu = [one.cuda() if isinstance(one, torch.Tensor) else one for one in given]
         yield "gpu", lambda: [one.cpu() for one in answer(copy.deepcopy(model).cuda(), on_gpu)]
 
 
@@ -64,7 +68,7 @@ def compare(model: torch.nn.Module, given: Given, path: str) -> Iterator[tuple[s
     """For each right answer its way, and how many elements of it are broken and suspect."""
     for kind in (torch.float32, *NARROW):
         own, numbers = copy.deepcopy(model).to(kind), cast(given, kind)
-        if kind in NARROW and not any(one.is_floating_point() for one in numbers):
+        if kind in NARROW and not any(is_floats(one) for one in numbers):
             continue
         with suppress(RuntimeError, NotImplementedError):  # torch has no such operation of this type
             answered = Answered(own, numbers, path)
