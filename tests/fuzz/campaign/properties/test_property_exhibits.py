@@ -114,7 +114,7 @@ def test_a_function_that_neither_refuses_nor_handles_strides_is_warned_of(
         assert (again.status, again.broken_runs > 0) == ("warned", True)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_batch_that_shows_a_variant_is_made_small(devices: tuple[Device, Device]) -> None:
     kernel = load(DATA / "properties" / "wrong_splits_by_batch.cu")
     trial = next(one for one in trials(kernel, devices, 0, MOST) if one.errors)
