@@ -39,7 +39,7 @@ from kfuzz.claims.references.torch.twins.run import core
 from kfuzz.claims.references.torch.twins.three_runs import Answered, OutputSet
 
 ANY = 1 << 30
-LIMITS = ((2, 8), (0, 8), (2, 16), (0, 16), (2, 32), (0, 32), (0, 64), (4, 64), (16, 128), (2, ANY))
+LIMITS = ((2, 8), (0, 8), (8, 8), (2, 16), (0, 16), (2, 32), (0, 32), (0, 64), (4, 64), (16, 128), (2, ANY))
 """The largest batch, and the largest other size, that a constant of a problem may be: the first at which it runs.
 
 With a batch of 0 all constants of 16 or more are divided by one power of two, which keeps what is equal, or half, and
