@@ -46,6 +46,7 @@ PAGE = Page(
             "planted_submissions",
             ("KernelBench/KernelBench",),
         ),
+        Section("lies", "Lies about numbers of every size", "lies", ()),
         Section("checker", "Races and memory bugs in planted programs", "checker", ("--threads", "64,256,512,1024")),
         Section("async_pairs", "Bugs in asynchronous work, on a GPU and under compute-sanitizer", "async_pairs", ()),
         Section("quantizers", "Right and wrong quantizers, and the tolerances in use elsewhere", "quantizers", ()),

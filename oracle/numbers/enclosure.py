@@ -61,7 +61,8 @@ class Enclosure:
     answers are not an interval, such as places of equal elements; lo and hi are then the least and the greatest right
     answer, and no element is doubtful. `is_wrong`: asks balls whether an element is not among the right ones; None if
     comparisons of known numbers decided that. `within`: the ends of another bound, which needs no balls
-    (docs/numerics.md#depth). `loosest`: the ends of what any arrangement may give, where the op's file gives the sets.
+    (docs/numerics.md#depth). `loosest`: the ends of what any arrangement may give, where the op's file gives the sets,
+    and of shares along an axis how far from one their sum may be.
     """
 
     want: Doubles
@@ -78,7 +79,7 @@ class Enclosure:
     holds: Callable[[Doubles], Mask] | None = None
     is_wrong: Callable[[float, Index], bool] | None = None
     within: tuple[Doubles, Doubles] | None = None
-    loosest: tuple[Doubles, Doubles] | None = None
+    loosest: tuple[Doubles, Doubles] | tuple[Doubles, Doubles, tuple[int, Doubles] | None] | None = None
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,8 @@ class SoughtPlaces:
 class ReferenceSet:
     """One output: its exact values, and how far from them an answer may be. An integer and a truth are numbers, too.
 
-    `may_be_nan`: of a gradient, which in another arrangement multiplies an infinity by 0.
+    `may_be_nan`: of a gradient, which in another arrangement multiplies an infinity by 0. `shares`: along an axis they
+    make up one, but for so much.
     """
 
     x: Doubles
@@ -86,6 +87,7 @@ class ReferenceSet:
     places: SoughtPlaces | None = None
     is_truth: bool = False
     may_be_nan: bool = False
+    shares: tuple[int, Doubles] | None = None
 
     @property
     def with_any_of_equal_places(self) -> "ReferenceSet":
@@ -103,12 +105,26 @@ class ReferenceSet:
             self.is_outside(got, self.loosest, element),
         )
         grades[beyond_proved] = Grade.SUSPECT
-        grades[beyond_all] = Grade.BROKEN
+        grades[beyond_all | ~self.make_up_one(got, element) & beyond_proved] = Grade.BROKEN
         no_nan = np.isnan(self.x) & ~np.isnan(got)  # another arrangement may not meet the NaN
         grades[no_nan & beyond_proved] = Grade.SUSPECT
         is_open = ~np.isfinite(self.proved) | (self.is_truth & (self.proved > 0))
         grades[is_open] = Grade.UNJUDGED
         return grades
+
+    def missing(self, element: Element | None) -> tuple[int, Doubles] | None:
+        """How far from one the sum of stored shares may be, along an axis."""
+        if self.shares is None or element is None:
+            return self.shares
+        axis, missed = self.shares
+        return axis, missed + (1 + missed) * element.u + self.x.shape[axis] * element.tiny
+
+    def make_up_one(self, got: Doubles, element: Element | None) -> Mask:
+        """Whether shares do."""
+        if (found := self.missing(element)) is None:
+            return np.ones((), dtype=np.bool_)
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.asarray(np.abs(np.sum(got, axis=found[0], keepdims=True) - 1) <= found[1])
 
     def ends(self, radius: Doubles, element: Element | None) -> tuple[Doubles, Doubles]:
         """The least and the greatest answers within a radius, as they are stored."""
@@ -123,10 +139,9 @@ class ReferenceSet:
         """The same set as an enclosure. A number in the place of a NaN may come of another arrangement."""
         low, high = self.ends(self.proved, element)
         no_number = np.isnan(self.x)
-        widest = tuple(
-            np.where(no_number, end, one)
-            for end, one in zip((-np.inf, np.inf), self.ends(self.loosest, element), strict=True)
-        )
+        least, most = self.ends(self.loosest, element)
+        least, most = np.where(no_number, -np.inf, least), np.where(no_number, np.inf, most)
+        loosest = (least, most, self.missing(element))
         judged = np.isfinite(self.proved) if self.places is None else np.ones(self.x.shape, dtype=np.bool_)
         none = np.zeros(self.x.shape)
 
@@ -139,7 +154,7 @@ class ReferenceSet:
         return Enclosure(
             self.x, low, high, judged, none, none, exact, None, reasons, holds=holds,
             may_be_nan=np.ones(self.x.shape, dtype=np.bool_) if self.may_be_nan else None,
-            loosest=(none + np.inf, none - np.inf) if holds is not None else (widest[0], widest[1]),
+            loosest=(none + np.inf, none - np.inf) if holds is not None else loosest,
         )  # fmt: skip
 
     def is_outside(self, got: Doubles, radius: Doubles, element: Element | None) -> Mask:

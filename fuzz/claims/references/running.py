@@ -97,6 +97,8 @@ def arrays_of_set(name: str, one: ReferenceSet) -> dict[str, NDArray[Any]]:
     if one.places is not None:
         made |= {f"{part} {name}": np.atleast_1d(getattr(one.places, part)) for part in SOUGHT}
         made[f"how {name}"] = np.asarray([one.places.is_once, one.places.is_first, one.places.axis])
+    if one.shares is not None:
+        made |= {f"axis {name}": np.asarray(one.shares[0]), f"missing {name}": one.shares[1]}
     return {**made, f"truth {name}": np.asarray([one.is_truth, one.may_be_nan])}
 
 
@@ -109,4 +111,5 @@ def read_set(name: str, held: ArraysOfSets) -> ReferenceSet:
         places = SoughtPlaces(among, its, wanted, their, bool(once), bool(first), int(axis))
     x, proved, loosest = (held[f"{part} {name}"] for part in PARTS)
     is_truth, may_be_nan = map(bool, held[f"truth {name}"])
-    return ReferenceSet(x, proved, loosest, places, is_truth, may_be_nan)
+    shares = (int(held[f"axis {name}"]), held[f"missing {name}"]) if f"axis {name}" in held else None
+    return ReferenceSet(x, proved, loosest, places, is_truth, may_be_nan, shares)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from kfuzz.claims.references.torch.twins.sets import FP4, NumberSet, Ranked, UnstableError, numbers_of
+from kfuzz.claims.references.torch.twins.sets import FP4, NumberSet, Ranked, Shares, UnstableError, numbers_of
 from kfuzz.claims.references.torch.twins.three_runs import Answered, DisagreementError, OutputSet
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.numbers.enclosure import Doubles
@@ -32,12 +32,18 @@ def as_set(one: OutputSet) -> ReferenceSet:
     def radius(r: torch.Tensor) -> Doubles:
         return in_doubles(r.unsqueeze(-1).expand(*r.shape, 2) if one.x.is_complex() else r)
 
-    places = None if one.places is None or not fits(one.places, one.x) else sought(one.places)
-    return ReferenceSet(in_doubles(one.x), radius(one.proved), radius(one.loosest), places, one.x.dtype == torch.bool)
+    joint = one.joint if one.joint is not None and fits(one.joint, one.x) else None
+    places = sought(joint) if isinstance(joint, Ranked) else None
+    shares = (joint.axis, in_doubles(joint.missing)) if isinstance(joint, Shares) else None
+    return ReferenceSet(
+        in_doubles(one.x), radius(one.proved), radius(one.loosest), places, one.x.dtype == torch.bool, shares=shares
+    )
 
 
-def fits(places: Ranked, x: torch.Tensor) -> bool:
-    """Whether an output has the places as they were found, perhaps without their axis."""
+def fits(places: Ranked | Shares, x: torch.Tensor) -> bool:
+    """Whether an output has the shares, or the places, as they were found; places perhaps without their axis."""
+    if isinstance(places, Shares):
+        return list(places.missing.shape) == list(x.narrow(places.axis, 0, 1).shape)
     shape = list(places.wanted.x.shape)
     bare = shape[: places.axis % len(shape)] + shape[places.axis % len(shape) + 1 :] if shape else []
     return list(x.shape) == shape or (list(x.shape) == bare and x.numel() == places.wanted.x.numel())

@@ -39,7 +39,7 @@ def is_whole(one: torch.Tensor) -> bool:
     """Whether a tensor of real numbers is its whole storage, in a row."""
     if one.is_complex() or not one.is_contiguous():
         return False
-    return one.numel() * one.element_size() == one.untyped_storage().nbytes()
+    return bool(one.numel() * one.element_size() == one.untyped_storage().nbytes())
 
 
 def all_of_storage(one: torch.Tensor) -> torch.Tensor:

@@ -25,6 +25,7 @@ from kfuzz.claims.references.torch.twins.sets import (
     UNITS,
     NumberSet,
     Ranked,
+    Shares,
     StepResult,
     UnstableError,
     facts_of,
@@ -117,7 +118,7 @@ class TwinRun(UncompiledMode):
         self.file, self.options = file, options or RunOptions()
         self.is_loose, self.noise = self.options.is_loose, self.options.noise
         self.twins, self.notes = Twins(flushes=self.is_loose), RunNotes()
-        self.ranked: dict[int, Ranked] = {}
+        self.joint: dict[int, Ranked | Shares] = {}
 
     # -- how a kernel may round in this run
 
@@ -211,6 +212,8 @@ class TwinRun(UncompiledMode):
             made = rule(self, Operation(plain.strip("_") or plain, functional(func), sets, named, results))
             for one, result in zip(results, made, strict=False):
                 self.finish(one, result)
+            if name == "_to_copy" and isinstance(shares := self.joint.get(key_of(args[0])), Shares):
+                self.joint[key_of(out)] = shares
         return out
 
     def as_sets(self, given: Any) -> Any:  # noqa: ANN401  nested arguments
@@ -238,9 +241,9 @@ class TwinRun(UncompiledMode):
         x, r, error = made.x, made.r, made.error
         if x.shape != one.shape:
             x = x.expand(one.shape)
-        self.ranked.pop(key_of(one), None)
-        if made.ranked is not None:
-            self.ranked[key_of(one)] = made.ranked
+        self.joint.pop(key_of(one), None)
+        if made.joint is not None:
+            self.joint[key_of(one)] = made.joint
         if self.noise is not None:
             if error is not None:
                 moved = x + self.noise.draw(x.shape) * error
@@ -251,7 +254,7 @@ class TwinRun(UncompiledMode):
         most = MOST.get(one.dtype, MOST_SINGLE)
         if both is not None and not (facts := facts_of(x, both)).reach < most:
             both = r if error is None else torch.where(x.isinf() | x.isnan(), 0.0, error) + (0.0 if r is None else r)
-            both = to_infinity(both.double())
+            both = to_infinity(torch.as_tensor(both, dtype=torch.float64))
             if one.dtype in UNITS and not one.is_complex():  # it may overflow, and what follows is anything
                 both = torch.where(x.isfinite() & (x.abs() + both >= most), torch.inf, both)
             facts = None
@@ -272,7 +275,7 @@ class TwinRun(UncompiledMode):
         for one in tensors_in(out if isinstance(out, tuple | list) else [out]):
             if does_draw(func):
                 raise DrawsError(name, self.where())
-            self.ranked.pop(key_of(one), None)
+            self.joint.pop(key_of(one), None)
             if name in ROUNDED_FACTORIES and one.dtype in UNITS:
                 with torch.no_grad():
                     x = numbers_of_factory(func, args, kwargs)

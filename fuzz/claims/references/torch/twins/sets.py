@@ -123,13 +123,21 @@ class Ranked:
 
 
 @dataclass(frozen=True, eq=False)
+class Shares:
+    """Numbers whose sum along an axis is one, but for what is `missing`: they are shares of one sum."""
+
+    axis: int
+    missing: torch.Tensor
+
+
+@dataclass(frozen=True, eq=False)
 class StepResult:
     """A result of one operation: what the operands' radii become, and what a kernel may lose in this step alone."""
 
     x: torch.Tensor
     r: torch.Tensor | None = None
     error: torch.Tensor | None = None
-    ranked: Ranked | None = None
+    joint: "Ranked | Shares | None" = None
 
 
 def wide_type(dtype: torch.dtype) -> torch.dtype:

@@ -14,7 +14,16 @@ import torch
 from kfuzz.claims.references.torch.storage import key_of
 from kfuzz.claims.references.torch.twins.leaves import GivenInputs, Leaf, call_with, fresh, tensors_among
 from kfuzz.claims.references.torch.twins.run import RunNotes, RunOptions, StepNoise, TwinRun
-from kfuzz.claims.references.torch.twins.sets import SINGLE, TINY, UNITS, NumberSet, Ranked, UnstableError, numbers_of
+from kfuzz.claims.references.torch.twins.sets import (
+    SINGLE,
+    TINY,
+    UNITS,
+    NumberSet,
+    Ranked,
+    Shares,
+    UnstableError,
+    numbers_of,
+)
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.sets.reference_sets import ReferenceSet
 
@@ -47,8 +56,8 @@ class DisagreementError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class OutputSet:
-    """One output. `like`: torch's own answer. `proved`, `loosest`: radii around `x`. `places`: of an output of places,
-    what each of them has to hold.
+    """One output. `like`: torch's own answer. `proved`, `loosest`: radii around `x`. `joint`: of an output of places,
+    what each of them has to hold; of shares, that they make up one.
     """
 
     name: str
@@ -56,7 +65,11 @@ class OutputSet:
     x: torch.Tensor
     proved: torch.Tensor
     loosest: torch.Tensor
-    places: Ranked | None = None
+    joint: Ranked | Shares | None = None
+
+    @property
+    def places(self) -> Ranked | None:
+        return self.joint if isinstance(self.joint, Ranked) else None
 
 
 def outside_of(
@@ -151,8 +164,8 @@ class Answered:
             if one.x.shape != other.x.shape:
                 raise UnstableError(f"{name}: its shape goes by roundings")
             loosest = torch.maximum(other.radius + (other.number - one.number).abs().nan_to_num(0), proved)
-            places = loosely.ranked.get(key_of(also)) if isinstance(also, torch.Tensor) else None
-            made_of = OutputSet(name, like, one.x, r, torch.full_like(r, torch.inf) if is_open else loosest, places)
+            joint = loosely.joint.get(key_of(also)) if isinstance(also, torch.Tensor) else None
+            made_of = OutputSet(name, like, one.x, r, torch.full_like(r, torch.inf) if is_open else loosest, joint)
             found.append(self.with_own(made_of, own, loosest))
         return found
 
@@ -213,7 +226,7 @@ class Answered:
         wide = torch.maximum(one.proved, torch.where(outside, TWICE * away, 0.0))
         if relative < 1e-4:
             wide = torch.maximum(wide, relative * x.abs().nan_to_num(0, posinf=0))
-        return OutputSet(one.name, one.like, one.x, wide, torch.maximum(one.loosest, wide), one.places)
+        return OutputSet(one.name, one.like, one.x, wide, torch.maximum(one.loosest, wide), one.joint)
 
     @cached_property
     def spread(self) -> list[torch.Tensor]:

@@ -270,3 +270,22 @@ def test_torchs_own_answer_in_a_type_of_16_bits_is_no_suspect() -> None:
     answered = three_runs.Answered(norm, [torch.randn(2, 8, 3, 5).to(torch.bfloat16)], __file__)
     assert not bool(grades(as_arrays.reference_sets(answered), answered.own).any())
     assert answered.widened
+
+
+@pytest.mark.parametrize("size", [1e5, 1e7, 1e10, 1e20, 3e38])
+def test_shares_of_one_sum_make_up_one_at_every_size(size: float) -> None:
+    """Each of two equal logits may be anything from 0 to 1 alone if their exponentials may be off by any factor."""
+    x = torch.tensor([[size, size, -size], [size, -size, 0.0]])
+    for of in (lambda x: x.softmax(-1), lambda x: x.softmax(-1).to(torch.bfloat16)):
+        sets = as_arrays.reference_sets(three_runs.Answered(of, [x], __file__))
+        right = of(x)
+        assert set(grades(sets, [("y", right)])) == {Grade.KEPT}
+        for lie in (0 * right, right * 1.04, torch.nan * right, right.roll(1, -1), x.to(right.dtype)):
+            assert Grade.BROKEN in grades(sets, [("y", lie)])
+
+
+def test_a_share_of_numbers_that_are_not_known_is_not_judged_as_one() -> None:
+    """The guard's partner: of logits that may be anything, no share is accused."""
+    x = torch.tensor([[2e38, 2e38, 1.0]])
+    sets = as_arrays.reference_sets(three_runs.Answered(lambda x: (x + x).softmax(-1), [x], __file__))
+    assert set(grades(sets, [("y", 0 * x)])) == {Grade.UNJUDGED}

@@ -1,12 +1,15 @@
 """Softmax and its kin, variances and norms."""
 
-from math import prod
+from math import expm1, prod
 
 import torch
 
-from kfuzz.claims.references.torch.twins.rules.shared import finite, rounding, size_of
-from kfuzz.claims.references.torch.twins.sets import MOST_SINGLE, NumberSet, StepResult, gamma, unknown_where
+from kfuzz.claims.references.torch.twins.rules.shared import TRUTHS, finite, is_nowhere, rounding, size_of
+from kfuzz.claims.references.torch.twins.sets import MOST_SINGLE, NumberSet, Shares, StepResult, gamma, unknown_where
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings, axes_in
+from kfuzz.oracle.systems.exponents import COMMON, FAR_OFF
+
+F = torch.nn.functional
 
 UNITS_OF_EXP = 12
 NEAR = 2.0**-6
@@ -18,36 +21,29 @@ def softmax(run: Roundings, op: Operation) -> list[StepResult]:
     the numerator and the sum share their exponentials.
     """
     a, axis = op.args[0], op.args[1]
-    x = torch.softmax(a.number, axis)
-    count = a.x.shape[axis] if a.x.ndim else 1
-    if a.known.is_finite and x.numel():
-        t = argument_of(run, a, axis).mul_(run.fine)
-        t = t if a.r is None else t.add_(a.r)
-        c = 1 + float(t.max())
-        if c < 1 + NEAR:
-            r = moved_little(x, t, c, axis)
-            return [StepResult(x, r, rounding(run, x, op.dtype, None, None, gamma(count + UNITS_OF_EXP, run.fine)))]
+    x, t = torch.softmax(a.number, axis), argument_of(run, a, axis).mul_(run.fine)
     if op.name.startswith("_safe"):
         x = x.nan_to_num(0)
-    masked = (a.number == -torch.inf) & (a.radius == 0)
-    argument = torch.where(masked, 0.0, run.fine * finite(argument_of(run, a, axis)))
-    reach = argument + torch.where(masked, 0.0, a.radius)
-    up, down = x * torch.exp(reach), x * torch.exp(-reach)
-    others_low = (down.sum(axis, keepdim=True) - down).clamp(min=0)
-    others_high = (up.sum(axis, keepdim=True) - up).clamp(min=0)
-    high = torch.where(up > 0, up / (up + others_low), 0.0)
-    low = torch.where(down > 0, down / (down + others_high), 0.0)
-    r = torch.maximum(high - x, x - low)
+    masked = TRUTHS[False] if a.known.is_finite else (a.number == -torch.inf) & (a.radius == 0)
+    t = t if a.r is None else t + a.r
+    t = t if is_nowhere(masked) else torch.where(masked, 0.0, t)
+    own = gamma(a.x.shape[axis] + UNITS_OF_EXP if a.x.ndim else 1 + UNITS_OF_EXP, run.fine)
+    error = rounding(run, x, op.dtype, None, (x == 0) & masked if masked.ndim else None, own)
+    c = 1 + (float(t.max()) if t.numel() else 0.0)
+    if c < 1 + NEAR:
+        r = moved_little(x, t, c, axis)
+        return [StepResult(x, r if a.known.is_finite else torch.where(x.isnan(), 0.0, r), error)]
+    r = torch.where(x.isnan(), 0.0, moved_far(x, a.number, t, masked, axis))
     unknown = (torch.where(masked, 0.0, a.radius).isinf() | a.number.isnan()).sum(axis, keepdim=True) > 0
-    r = unknown_where(unknown.expand(x.shape), x, torch.where(x.isnan(), 0.0, r))
-    error = rounding(run, x, op.dtype, None, (x == 0) & masked, gamma(count + UNITS_OF_EXP, run.fine))
-    return [StepResult(x, r, error)]
+    missed = expm1(own + COMMON) + torch.where(t.amax(axis, keepdim=True) > FAR_OFF, 0.0, torch.inf)
+    r = unknown_where(unknown.expand(x.shape), x, r)
+    return [StepResult(x, r, error, Shares(axis, torch.where(unknown, torch.inf, missed)) if a.x.ndim else None)]
 
 
 def argument_of(run: Roundings, a: NumberSet, axis: int) -> torch.Tensor:
     """By how many units of float32 the argument of each exponential may be off."""
     top = a.number.amax(axis, keepdim=True) if a.x.ndim else a.number
-    return 2 * (size_of(a) + finite(top.abs())) if run.is_loose else top - a.number
+    return 2 * (size_of(a) + finite(top.abs())) if run.is_loose else finite(top - a.number)
 
 
 def moved_little(x: torch.Tensor, t: torch.Tensor, c: float, axis: int) -> torch.Tensor:
@@ -55,6 +51,24 @@ def moved_little(x: torch.Tensor, t: torch.Tensor, c: float, axis: int) -> torch
     xt = x * t
     total = xt.sum(axis, keepdim=True)
     return xt.mul_(c - 3).add_(t).add_(total).mul_(x).mul_(c / (1 - c * total))
+
+
+def moved_far(x: torch.Tensor, a: torch.Tensor, t: torch.Tensor, masked: torch.Tensor, axis: int) -> torch.Tensor:
+    """How far it moves whatever t is: a share is 1 / (1 + the sum of all others' exponentials over its own)."""
+    a, t, x = (one.movedim(axis, -1) if one.ndim else one.reshape(1) for one in (a, t.expand(x.shape), x))
+    a = a - a.amax(-1, keepdim=True)
+    low, high = (1 / (1 + torch.exp(log_sum_of_others(a + sign * t) - (a - sign * t))) for sign in (1, -1))
+    r = torch.maximum(high - x, x - low).clamp(max=1.0)
+    return torch.where(masked.movedim(axis, -1), 0.0, r).movedim(-1, axis) if masked.ndim else r.movedim(-1, axis)
+
+
+def log_sum_of_others(a: torch.Tensor) -> torch.Tensor:
+    """For each number the logarithm of the sum of the exponentials of all others along the last axis."""
+
+    def before(one: torch.Tensor) -> torch.Tensor:
+        return F.pad(torch.logcumsumexp(one, -1)[..., :-1], (1, 0), value=-torch.inf)
+
+    return torch.logaddexp(before(a), before(a.flip(-1)).flip(-1))
 
 
 def log_softmax(run: Roundings, op: Operation) -> list[StepResult]:

@@ -52,7 +52,7 @@ def place_of_extreme(run: Roundings, op: Operation) -> list[StepResult]:
     made = extreme(run, Operation(name, op.func, [a, axis, op.results[0].ndim == a.x.ndim], {}, both))[1]
     shape = op.results[0].shape
     assert made.r is not None, "a place has a radius"
-    return [StepResult(made.x.reshape(shape), made.r.reshape(shape), None, made.ranked)]
+    return [StepResult(made.x.reshape(shape), made.r.reshape(shape), None, made.joint)]
 
 
 def ranked(run: Roundings, op: Operation) -> list[StepResult]:
