@@ -21,6 +21,11 @@ def diagnose(
     found = None if op.has_grid or op.axes else explain(op, inputs, output, got, enclosure, wrong)
     if found is not None:
         return found
+    return describe_elements(got, enclosure, wrong, worst)
+
+
+def describe_elements(got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index) -> Diagnosis:
+    """What the wrong elements look like, where no step explains them."""
     want = enclosure.want
     if np.isnan(want[worst]) and not np.isnan(got[worst]):
         return Diagnosis("number where NaN belongs", f"{got[worst]:g}")

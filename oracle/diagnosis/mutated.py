@@ -237,29 +237,52 @@ class WrongSystem(Exact):
         return made
 
 
+class WrongAnswer(NamedTuple):
+    """An answer and the right one, with the ends of its interval. `wrong`: the elements outside."""
+
+    got: Doubles
+    want: Doubles
+    lo: Doubles
+    hi: Doubles
+    judged: Mask
+    wrong: Mask
+
+
 def explain(
     op: Op, inputs: Mapping[str, Any], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask
 ) -> Diagnosis | None:
     """The one change that gives this answer; None if there is none, or if several do."""
     if got.size > MOST_ELEMENTS:
         return None
+    with np.errstate(all="ignore"):
+        right, offered = _evaluate(op, inputs, output, got.shape, None)
+    answer = WrongAnswer(got, enclosure.want, enclosure.lo, enclosure.hi, enclosure.judged, wrong)
+    words = fitting(answer, right, offered, lambda changed: _evaluate(op, inputs, output, got.shape, changed)[0])
+    if len(words) != 1:
+        return None
+    return Diagnosis(words[0], f"the answer is that of {op.name} with this one step wrong")
+
+
+def fitting(
+    answer: WrongAnswer, right: Doubles, offered: Mapping[StepChange, str],
+    evaluate: Callable[[StepChange], Doubles | None],
+) -> list[str]:  # fmt: skip
+    """The changes that give this answer, in words; none if the right answer is not that of no change."""
+    got, want, lo, hi, judged, wrong = answer
     row_is_wrong = np.broadcast_to(wrong.any(axis=-1, keepdims=True), wrong.shape) if wrong.ndim > 1 else wrong
     with np.errstate(all="ignore"):
-        width = np.maximum(enclosure.hi - enclosure.lo, np.spacing(np.abs(enclosure.want).astype(np.float32)))
-        asked = enclosure.judged & row_is_wrong & (np.isfinite(width) | np.isnan(enclosure.want))
-        right, offered = _evaluate(op, inputs, output, got.shape, None)
+        width = np.maximum(hi - lo, np.spacing(np.abs(want).astype(np.float32)))
+        asked = judged & row_is_wrong & (np.isfinite(width) | np.isnan(want))
         if asked.sum() < LEAST_ELEMENTS or np.isfinite(got[asked]).mean() < FITS:
-            return None
-        if not _is_near(right, enclosure.want, enclosure.want, width, asked):  # scalars of the claim's own
-            return None
-        fitting = dict.fromkeys(
+            return []
+        if not _is_near(right, want, want, width, asked):  # scalars of the claim's own
+            return []
+        return list(dict.fromkeys(
             words
             for changed, words in offered.items()
-            if _explains(_evaluate(op, inputs, output, got.shape, changed)[0], got, enclosure.want, width, asked, wrong)
-        )
-    if len(fitting) != 1:
-        return None
-    return Diagnosis(next(iter(fitting)), f"the answer is that of {op.name} with this one step wrong")
+            if (made := evaluate(changed)) is not None and made.shape == got.shape
+            and _explains(made, got, want, width, asked, wrong)
+        ))  # fmt: skip
 
 
 def _explains(made: Doubles, got: Doubles, want: Doubles, width: Doubles, asked: Mask, wrong: Mask) -> bool:

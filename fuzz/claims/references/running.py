@@ -6,7 +6,8 @@ is not imported.
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,12 @@ from numpy.typing import NDArray
 
 from kfuzz.claims.references import serving
 from kfuzz.devices import cache
-from kfuzz.oracle.numbers.elements import NARROW
+from kfuzz.oracle.diagnosis.formulas import describe_elements
+from kfuzz.oracle.diagnosis.mutated import MOST_ELEMENTS, WrongAnswer
+from kfuzz.oracle.numbers.elements import BY_DTYPE, NARROW, values
+from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.label import Diagnosis
 from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
 from kfuzz.oracle.sets.reference_sets import ReferenceSet, SoughtPlaces
 from kfuzz.oracle.systems.exact import Exact
@@ -67,6 +72,26 @@ def exact_at(file: str, N: Exact, given: Mapping[str, Any]) -> dict[str, Quantit
     return {name: N.value(one.x) for name, one in every.items()}
 
 
+def diagnosis_at(
+    file: str, inputs: ArraysOfSets, output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
+) -> Diagnosis:
+    """The lines of the reference whose change explains an answer, or what its wrong elements look like."""
+    if got.size <= MOST_ELEMENTS:
+        answer = WrongAnswer(got, enclosure.want, enclosure.lo, enclosure.hi, enclosure.judged, wrong)
+        numbers = {name: one if is_whole(one) else values(one) for name, one in inputs.items()}
+        with suppress(OracleError), asked_at(file, frozen(numbers), explain=output, **answer._asdict()) as folder:
+            words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
+            if words:
+                return Diagnosis(words[0].partition(" ")[2], f"explained by: {', or '.join(words)}")
+    return describe_elements(got, enclosure, wrong, worst)
+
+
+def is_whole(one: NDArray[Any]) -> bool:
+    """Whether an array has integers or truths."""
+    element = BY_DTYPE.get(one.dtype)
+    return element is None or (element.is_native and not element.is_float)
+
+
 def frozen(arrays: ArraysOfSets) -> FrozenArrays:
     """ArraysOfSets as a key."""
     return tuple((name, one.shape, one.dtype.str, np.ascontiguousarray(one).tobytes()) for name, one in arrays.items())
@@ -75,11 +100,23 @@ def frozen(arrays: ArraysOfSets) -> FrozenArrays:
 @functools.lru_cache(maxsize=KEPT)
 def sets_of_run(file: str, inputs: FrozenArrays, narrow: str) -> Mapping[str, ReferenceSet]:
     """The set of each output; `narrow`: the type of 16 bits that the kernel's arrays have, if any."""
+    with asked_at(file, inputs, kernel=narrow) as folder, np.load(folder / "sets.npz") as held:
+        return {name: read_set(name, held) for name in map(str, held["names"])}
+
+
+@contextmanager
+def asked_at(
+    file: str, inputs: FrozenArrays, kernel: str = "", explain: str = "", **answer: NDArray[Any]
+) -> Iterator[Path]:
+    """A folder with what the process answers: the sets, or what explains an answer."""
     question = Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")
     arrays = {name: np.frombuffer(raw, dtype=kind).reshape(shape) for name, shape, kind, raw in inputs}
+    asked = {**json.loads(question), "kernel": kernel, "explain": explain}
     with cache.scratch() as folder:
-        (folder / "run.json").write_text(json.dumps({**json.loads(question), "kernel": narrow}), encoding="utf-8")
+        (folder / "run.json").write_text(json.dumps(asked), encoding="utf-8")
         np.savez(folder / "inputs.npz", **arrays)  # type: ignore[arg-type]  # numpy's stubs know no such dict
+        if explain:
+            np.savez(folder / "answer.npz", **answer)  # type: ignore[arg-type]  # as above
         try:
             serving.ask(SERVER, folder)
         except serving.NoAnswerError as error:
@@ -87,8 +124,7 @@ def sets_of_run(file: str, inputs: FrozenArrays, narrow: str) -> Mapping[str, Re
         for name, error_type in (("error.txt", OracleError), ("raised.txt", ReferenceEndsError)):
             if (folder / name).is_file():
                 raise error_type((folder / name).read_text(encoding="utf-8"))
-        with np.load(folder / "sets.npz") as held:
-            return {name: read_set(name, held) for name in map(str, held["names"])}
+        yield folder
 
 
 def arrays_of_set(name: str, one: ReferenceSet) -> dict[str, NDArray[Any]]:

@@ -46,7 +46,7 @@ def op_file(
     kinds = {torch.bool: "bool"} | {one.dtype: "float" for one in first.values() if one.is_floating_point()}
     results = {name: f"{kinds.get(first[name].dtype, 'int')}[{text}]" for name, text in sizes.items()}
     lines = [f'"""{title}: kfuzz runs it for each case."""', ""]
-    lines += ["from kfuzz.claims.references.running import exact_at, sets_at", ""]
+    lines += ["from kfuzz.claims.references.running import diagnosis_at, exact_at, sets_at", ""]
     lines += [f"INPUTS = {json.dumps(inputs)}", f"OUTPUTS = {json.dumps(results)}", "WHOLE = True"]
     lines += ['SPECIAL = {"ties": "first"}'] if means_first else []
     lines += [f"WHERE = {tuple(rules)!r}"] if rules else []
@@ -56,6 +56,7 @@ def op_file(
     lines += ["", "", f"def formula(N, {', '.join(declared.dims)}):"]
     lines += [f"    return exact_at(__file__, N, {{{given}}})", ""]
     lines += ["", "def sets(asked):", "    return sets_at(__file__, asked)", ""]
+    lines += ["", "def diagnose(*wrong):", "    return diagnosis_at(__file__, *wrong)", ""]
     return "\n".join(lines), first
 
 

@@ -2,17 +2,18 @@
 
     python -m kfuzz.claims.references.torch.run_server
 
-A line names a folder with run.json and inputs.npz; the process leaves sets.npz there, error.txt, or raised.txt if the
-reference raises, and prints a line. It ends with its input. The references' files run here, and never in a process that
-judges.
+A line names a folder with run.json and inputs.npz; the process leaves sets.npz there, or words.json if answer.npz asks
+what explains it, error.txt, or raised.txt if the reference raises, and prints a line. It ends with its input. The
+references' files run here, and never in a process that judges.
 """
 
 import functools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,10 +25,12 @@ from kfuzz.claims.references.torch.inputs import in_declared_types
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
 from kfuzz.claims.references.torch.sizes import BOOLEAN
 from kfuzz.claims.references.torch.twins.as_arrays import reference_sets
+from kfuzz.claims.references.torch.twins.changed import Explaining
 from kfuzz.claims.references.torch.twins.leaves import leaves, named_outputs
 from kfuzz.claims.references.torch.twins.three_runs import Answered
 from kfuzz.devices.python.raising import words_of
 from kfuzz.devices.python.torch.elements import TYPES
+from kfuzz.oracle.diagnosis.mutated import WrongAnswer
 from kfuzz.oracle.numbers.elements import NARROW
 from kfuzz.oracle.op.backward import DERIVATIVE
 
@@ -39,32 +42,67 @@ def main() -> None:
 
 
 def answer_run(folder: Path) -> None:
-    """Run a reference on the numbers that lie in a folder."""
+    """Run a reference on the numbers that lie in a folder: for their sets, or to explain an answer."""
     asked = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    narrow = TYPES[NARROW[kernel]] if (kernel := asked.pop("kernel", "")) else None
+    kernel, explain = asked.pop("kernel", ""), asked.pop("explain", "")
     try:
-        known = known_reference(json.dumps(asked))
-        with np.load(folder / "inputs.npz") as held:
-            numbers = {name: torch.from_numpy(held[name]) for name in held.files}
-        given = as_given(known, {name: numbers.pop(name) for name in known.names})
-        if narrow is not None and does_take(known, narrower := in_kernels_type(given, narrow)):
-            given = narrower
-        upstream = [one.float() for one in numbers.values()]
-        call = partial(gradients, known, list(given)) if upstream else known.call
-        changed = [list(given).index(name) for name in asked.get("changed", ())] if not upstream else ()
-        answered = Answered(call, [*given.values(), *upstream], asked["path"], narrow, changed)
-        is_gradient = bool(upstream) or known.forward is not None
-        may_be_nan = is_gradient and not all(are_finite(one) for one in answered.given)
-        sets = [replace(one, may_be_nan=may_be_nan) for one in reference_sets(answered)]
-        names = named_outputs([name for name, _ in answered.own], given)
-        arrays = {
-            key: part for name, one in zip(names, sets, strict=True) for key, part in arrays_of_set(name, one).items()
-        }
-        np.savez(folder / "sets.npz", names=np.asarray(names), **arrays)  # type: ignore[arg-type]  # numpy's stubs know no such dict
+        answered = answered_in(folder, asked, TYPES[NARROW[kernel]] if kernel else None)
+        if explain:
+            explain_answer(folder, answered, explain)
+        else:
+            save_sets(folder, answered)
     except CannotError as error:
         (folder / "error.txt").write_text(str(error), encoding="utf-8")
     except Exception as error:  # any error of the user's file at these sizes: reported as it is
         (folder / "raised.txt").write_text(f"the reference ends with {words_of(error)}", encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class AskedRun:
+    """A reference at the inputs of a case. `names`: those of its inputs. `is_gradient`: it computes gradients."""
+
+    answered: Answered
+    names: Sequence[str]
+    is_gradient: bool
+
+    @property
+    def outputs(self) -> list[str]:
+        return named_outputs([name for name, _ in self.answered.own], self.names)
+
+
+def answered_in(folder: Path, asked: Mapping[str, Any], narrow: torch.dtype | None) -> AskedRun:
+    """The reference and the inputs that lie in a folder."""
+    known = known_reference(json.dumps(asked))
+    with np.load(folder / "inputs.npz") as held:
+        numbers = {name: torch.from_numpy(held[name]) for name in held.files}
+    given = as_given(known, {name: numbers.pop(name) for name in known.names})
+    if narrow is not None and does_take(known, narrower := in_kernels_type(given, narrow)):
+        given = narrower
+    upstream = [one.float() for one in numbers.values()]
+    call = partial(gradients, known, list(given)) if upstream else known.call
+    changed = [list(given).index(name) for name in asked.get("changed", ())] if not upstream else ()
+    answered = Answered(call, [*given.values(), *upstream], asked["path"], narrow, changed)
+    return AskedRun(answered, list(given), bool(upstream) or known.forward is not None)
+
+
+def save_sets(folder: Path, asked: AskedRun) -> None:
+    """Leave the sets of each output."""
+    may_be_nan = asked.is_gradient and not all(are_finite(one) for one in asked.answered.given)
+    sets = [replace(one, may_be_nan=may_be_nan) for one in reference_sets(asked.answered)]
+    names = asked.outputs
+    arrays = {
+        key: part for name, one in zip(names, sets, strict=True) for key, part in arrays_of_set(name, one).items()
+    }
+    np.savez(folder / "sets.npz", names=np.asarray(names), **arrays)  # type: ignore[arg-type]  # numpy's stubs know no such dict
+
+
+def explain_answer(folder: Path, asked: AskedRun, output: str) -> None:
+    """Leave the changes of the reference that give an answer, in words."""
+    run = asked.answered
+    with np.load(folder / "answer.npz") as held:
+        answer = WrongAnswer(*(held[name] for name in WrongAnswer._fields))
+    explaining = Explaining(run.function, run.given, run.file, asked.outputs.index(output), run.changed)
+    (folder / "words.json").write_text(json.dumps(explaining.explain(answer)), encoding="utf-8")
 
 
 def are_finite(one: torch.Tensor) -> bool:

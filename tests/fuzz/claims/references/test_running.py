@@ -230,3 +230,44 @@ def test_the_limit_of_indices_is_found_where_drawn_segments_read_none() -> None:
     every = [{"slots": slots, "n": 2, "used": 4} for slots in (3, 5)]
     found = integers.with_limits(reference, declared_in.Declared(dims, below, {}), every, make)
     assert found.below["pages"] == "slots"
+
+
+SCALED = """import torch
+
+
+def reference(x, w):
+    scale = 0.3
+    y = torch.relu(x) * scale
+    return y @ w + 1.0
+
+
+def get_inputs():
+    return [torch.randn(8, 16), torch.randn(16, 12)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("torch.relu(x) @ w + 1.0", "explained by: reference.py:6 without `* scale`"),
+        ("0.3 * torch.relu(x) @ w - 1.0", "explained by: reference.py:7 with `- 1.0` for `+ 1.0`"),
+        ("torch.zeros(len(x), w.shape[1])", "0 in "),
+    ],
+)
+def test_a_finding_names_the_line_of_the_reference_whose_change_explains_it(
+    answer: str, words: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "reference.py").write_text(SCALED)
+    (tmp_path / "scaled.py").write_text(f"import torch\n\n\ndef scaled(x, w):\n    return {answer}\n")
+    kernel = kernel_with(tmp_path / "scaled.py", Unclaimed(op="reference"))
+    device = PythonDevice()
+    try:
+        attempts = [attempt_of(kernel, 3, index, 1 << 10) for index in range(4)]
+        found = [
+            run_trial(kernel, one.case, one.tune, device, probe_of(kernel, 3, index, 2, 10.0))
+            for index, one in enumerate(attempts)
+        ]
+    finally:
+        device.close()
+    assert any(words in defect.detail for trial in found for defect in trial.defects)
