@@ -73,7 +73,10 @@ def enclose_sets(
     check_names(op, accuracy)
     sizes, given = op.sizes_of(inputs, scalars), scalars or {}
     numbers = {name: values(array) if op.inputs[name].is_float else array for name, array in inputs.items()}
-    return op.sets(Asked(numbers, op.scalars_of(sizes, given), sizes, accuracy, special, stored or {}, written or {}))
+    types = {name: OF_DTYPE.get(array.dtype, F32) for name, array in inputs.items() if op.inputs[name].is_float}
+    return op.sets(
+        Asked(numbers, op.scalars_of(sizes, given), sizes, accuracy, special, stored or {}, written or {}, types)
+    )
 
 
 def enclose_rounded(

@@ -22,7 +22,9 @@ Categories = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Asked:
-    """One case under one claim. `stored`: the type of each output; `written`: the numbers of each as written."""
+    """One case under one claim. `stored`: the type of each output, `given`: of each input of floats. `written`: the
+    numbers of each output as written.
+    """
 
     inputs: Mapping[str, Reals]
     scalars: Mapping[str, float]
@@ -31,6 +33,7 @@ class Asked:
     special: Special
     stored: Mapping[str, Element] = field(default_factory=dict)
     written: Mapping[str, Reals] = field(default_factory=dict)
+    given: Mapping[str, Element] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ Knows arrays; it knows no reference and no torch.
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
 
 import numpy as np
 from flint import arb
@@ -78,7 +79,7 @@ class ReferenceSet:
     """One output: its exact values, and how far from them an answer may be. An integer and a truth are numbers, too.
 
     `may_be_nan`: of a gradient, which in another arrangement multiplies an infinity by 0. `shares`: along an axis they
-    make up one, but for so much.
+    make up one, but for so much. `forms`: narrower sets, in one of which each number of a right answer lies.
     """
 
     x: Doubles
@@ -88,6 +89,7 @@ class ReferenceSet:
     is_truth: bool = False
     may_be_nan: bool = False
     shares: tuple[int, Doubles] | None = None
+    forms: tuple[tuple[Doubles, Doubles], ...] = ()
 
     @property
     def with_any_of_equal_places(self) -> "ReferenceSet":
@@ -101,7 +103,7 @@ class ReferenceSet:
             grades[~self.places.holds(got)] = Grade.BROKEN
             return grades
         beyond_proved, beyond_all = (
-            self.is_outside(got, self.proved, element),
+            ~self.is_in_a_form(got, element),
             self.is_outside(got, self.loosest, element),
         )
         grades[beyond_proved] = Grade.SUSPECT
@@ -150,12 +152,20 @@ class ReferenceSet:
 
         reasons = (Reason(Why.ANYTHING, int(np.sum(~judged))),) if not all_of(judged) else ()
         holds = None if self.places is None else self.places.holds
+        if self.forms:
+            holds = partial(self.is_in_a_form, element=element)
         low, high = (np.where(no_number, np.nan, end) for end in (low, high))
         return Enclosure(
             self.x, low, high, judged, none, none, exact, None, reasons, holds=holds,
             may_be_nan=np.ones(self.x.shape, dtype=np.bool_) if self.may_be_nan else None,
-            loosest=(none + np.inf, none - np.inf) if holds is not None else loosest,
+            loosest=(none + np.inf, none - np.inf) if self.places is not None else loosest,
         )  # fmt: skip
+
+    def is_in_a_form(self, got: Doubles, element: Element | None) -> Mask:
+        """Which elements lie in one of the narrow sets, or in the only one."""
+        forms = [replace(self, x=x, proved=r, forms=()) for x, r in self.forms] or [self]
+        found = [~one.is_outside(got, one.proved, element) for one in forms]
+        return np.asarray(np.any(found, axis=0) | (np.isnan(got) & self.may_be_nan))
 
     def is_outside(self, got: Doubles, radius: Doubles, element: Element | None) -> Mask:
         """Which elements lie beyond a radius."""

@@ -6,7 +6,7 @@ is not imported.
 
 import functools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from kfuzz.claims.references import serving
 from kfuzz.devices import cache
 from kfuzz.oracle.diagnosis.formulas import describe_elements
 from kfuzz.oracle.diagnosis.mutated import MOST_ELEMENTS, WrongAnswer
-from kfuzz.oracle.numbers.elements import BY_DTYPE, NARROW, values
+from kfuzz.oracle.numbers.elements import BY_DTYPE, NARROW, Element, values
 from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.numbers.label import Diagnosis
@@ -44,9 +44,9 @@ class ReferenceEndsError(OracleError):
 def sets_at(file: str, asked: Asked) -> dict[str, AnswerSet]:
     """The right answers of each output for the numbers of a case: any, where the reference itself raises."""
     stored = asked.stored
-    narrow = max((one for one in stored.values() if one.name in NARROW), key=lambda one: one.u, default=None)
+    kernel, operands = narrowest(stored.values()), narrowest((*stored.values(), *asked.given.values()))
     try:
-        every = sets_of_run(file, frozen(asked.inputs), narrow.name if narrow is not None else "")
+        every = sets_of_run(file, frozen(asked.inputs), kernel, operands)
     except ReferenceEndsError:
         if not asked.written:
             raise
@@ -60,6 +60,12 @@ def sets_at(file: str, asked: Asked) -> dict[str, AnswerSet]:
     return {name: AnswerSet(one.enclosure(stored.get(name))) for name, one in every.items()}
 
 
+def narrowest(every: Collection[Element]) -> str:
+    """The narrowest type of 16 bits among some, if there is any."""
+    found = max((one for one in every if one.name in NARROW), key=lambda one: one.u, default=None)
+    return found.name if found is not None else ""
+
+
 def open_set(shape: tuple[int, ...]) -> ReferenceSet:
     """A set in which anything lies."""
     return ReferenceSet(np.zeros(shape), np.full(shape, np.inf), np.full(shape, np.inf))
@@ -68,7 +74,7 @@ def open_set(shape: tuple[int, ...]) -> ReferenceSet:
 def exact_at(file: str, N: Exact, given: Mapping[str, Any]) -> dict[str, Quantity]:
     """The exact outputs for the numbers of a case."""
     numbers = {name: np.asarray(one.x if isinstance(one, Quantity) else one) for name, one in given.items()}
-    every = sets_of_run(file, frozen(numbers), "")
+    every = sets_of_run(file, frozen(numbers), "", "")
     return {name: N.value(one.x) for name, one in every.items()}
 
 
@@ -98,20 +104,22 @@ def frozen(arrays: ArraysOfSets) -> FrozenArrays:
 
 
 @functools.lru_cache(maxsize=KEPT)
-def sets_of_run(file: str, inputs: FrozenArrays, narrow: str) -> Mapping[str, ReferenceSet]:
-    """The set of each output; `narrow`: the type of 16 bits that the kernel's arrays have, if any."""
-    with asked_at(file, inputs, kernel=narrow) as folder, np.load(folder / "sets.npz") as held:
+def sets_of_run(file: str, inputs: FrozenArrays, kernel: str, operands: str) -> Mapping[str, ReferenceSet]:
+    """The set of each output; `kernel`: the type of 16 bits in which the kernel answers, if any; `operands`: in which
+    it has its inputs, or answers.
+    """
+    with asked_at(file, inputs, kernel, operands) as folder, np.load(folder / "sets.npz") as held:
         return {name: read_set(name, held) for name in map(str, held["names"])}
 
 
 @contextmanager
 def asked_at(
-    file: str, inputs: FrozenArrays, kernel: str = "", explain: str = "", **answer: NDArray[Any]
+    file: str, inputs: FrozenArrays, kernel: str = "", operands: str = "", explain: str = "", **answer: NDArray[Any]
 ) -> Iterator[Path]:
     """A folder with what the process answers: the sets, or what explains an answer."""
     question = Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")
     arrays = {name: np.frombuffer(raw, dtype=kind).reshape(shape) for name, shape, kind, raw in inputs}
-    asked = {**json.loads(question), "kernel": kernel, "explain": explain}
+    asked = {**json.loads(question), "kernel": kernel, "operands": operands, "explain": explain}
     with cache.scratch() as folder:
         (folder / "run.json").write_text(json.dumps(asked), encoding="utf-8")
         np.savez(folder / "inputs.npz", **arrays)  # type: ignore[arg-type]  # numpy's stubs know no such dict
@@ -133,6 +141,8 @@ def arrays_of_set(name: str, one: ReferenceSet) -> dict[str, NDArray[Any]]:
     if one.places is not None:
         made |= {f"{part} {name}": np.atleast_1d(getattr(one.places, part)) for part in SOUGHT}
         made[f"how {name}"] = np.asarray([one.places.is_once, one.places.is_first, one.places.axis])
+    if one.forms:
+        made[f"forms {name}"] = np.asarray(one.forms)
     if one.shares is not None:
         made |= {f"axis {name}": np.asarray(one.shares[0]), f"missing {name}": one.shares[1]}
     return {**made, f"truth {name}": np.asarray([one.is_truth, one.may_be_nan])}
@@ -147,5 +157,6 @@ def read_set(name: str, held: ArraysOfSets) -> ReferenceSet:
         places = SoughtPlaces(among, its, wanted, their, bool(once), bool(first), int(axis))
     x, proved, loosest = (held[f"{part} {name}"] for part in PARTS)
     is_truth, may_be_nan = map(bool, held[f"truth {name}"])
+    forms = tuple((own, r) for own, r in held[f"forms {name}"]) if f"forms {name}" in held else ()
     shares = (int(held[f"axis {name}"]), held[f"missing {name}"]) if f"axis {name}" in held else None
-    return ReferenceSet(x, proved, loosest, places, is_truth, may_be_nan, shares)
+    return ReferenceSet(x, proved, loosest, places, is_truth, may_be_nan, shares, forms)

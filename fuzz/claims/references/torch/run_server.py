@@ -44,9 +44,9 @@ def main() -> None:
 def answer_run(folder: Path) -> None:
     """Run a reference on the numbers that lie in a folder: for their sets, or to explain an answer."""
     asked = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    kernel, explain = asked.pop("kernel", ""), asked.pop("explain", "")
+    kernel, operands, explain = (asked.pop(name, "") for name in ("kernel", "operands", "explain"))
     try:
-        answered = answered_in(folder, asked, TYPES[NARROW[kernel]] if kernel else None)
+        answered = answered_in(folder, asked, *(TYPES[NARROW[one]] if one else None for one in (kernel, operands)))
         if explain:
             explain_answer(folder, answered, explain)
         else:
@@ -70,8 +70,10 @@ class AskedRun:
         return named_outputs([name for name, _ in self.answered.own], self.names)
 
 
-def answered_in(folder: Path, asked: Mapping[str, Any], narrow: torch.dtype | None) -> AskedRun:
-    """The reference and the inputs that lie in a folder."""
+def answered_in(
+    folder: Path, asked: Mapping[str, Any], narrow: torch.dtype | None, operands: torch.dtype | None
+) -> AskedRun:
+    """The reference and the inputs that lie in a folder: in the kernel's type, if it answers in 16 bits."""
     known = known_reference(json.dumps(asked))
     with np.load(folder / "inputs.npz") as held:
         numbers = {name: torch.from_numpy(held[name]) for name in held.files}
@@ -81,7 +83,7 @@ def answered_in(folder: Path, asked: Mapping[str, Any], narrow: torch.dtype | No
     upstream = [one.float() for one in numbers.values()]
     call = partial(gradients, known, list(given)) if upstream else known.call
     changed = [list(given).index(name) for name in asked.get("changed", ())] if not upstream else ()
-    answered = Answered(call, [*given.values(), *upstream], asked["path"], narrow, changed)
+    answered = Answered(call, [*given.values(), *upstream], asked["path"], operands, changed)
     return AskedRun(answered, list(given), bool(upstream) or known.forward is not None)
 
 

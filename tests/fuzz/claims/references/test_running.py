@@ -9,6 +9,7 @@ import pytest
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import run_trial
+from kfuzz.claims.kernel import load
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 from kfuzz.oracle.numbers.elements import F32
@@ -271,3 +272,47 @@ def test_a_finding_names_the_line_of_the_reference_whose_change_explains_it(
     finally:
         device.close()
     assert any(words in defect.detail for trial in found for defect in trial.defects)
+
+
+FLASH = """# /// kernel
+# op = "reference"
+#
+# [arrays]
+# q = "{element}[m, d] -> q"
+# k = "{element}[n, d] -> k"
+# v = "{element}[n, dv] -> v"
+# y = "f32[m, dv] <- y"
+#
+# [call]
+# entry = "flash"
+# ///
+import torch
+
+
+def reference(q, k, v):
+    return torch.softmax(q.float() @ k.float().T * 0.25, -1) @ v.float()
+
+
+def flash(q, k, v):
+    s = q.float() @ k.float().T * 0.25
+    e = torch.exp(s - s.amax(-1, keepdim=True))
+    return e.bfloat16().float() @ v.float() / e.sum(-1, keepdim=True)
+"""
+
+
+@pytest.mark.parametrize("element", ["bf16", "f32"])
+def test_inputs_of_16_bits_are_those_of_a_product_whose_answer_is_wider(element: str, tmp_path: Path) -> None:
+    """An attention with inputs of bf16 and an answer of float32 was broken; with inputs of float32 it is."""
+    pytest.importorskip("torch")
+    (tmp_path / "flash.py").write_text(FLASH.replace("{element}", element))
+    kernel = load(tmp_path / "flash.py")
+    device = PythonDevice()
+    try:
+        attempts = [attempt_of(kernel, 3, index, 1 << 10) for index in range(8)]
+        found = [
+            run_trial(kernel, one.case, one.tune, device, probe_of(kernel, 3, index, 2, 10.0))
+            for index, one in enumerate(attempts)
+        ]
+    finally:
+        device.close()
+    assert any(trial.defects for trial in found) == (element == "f32")

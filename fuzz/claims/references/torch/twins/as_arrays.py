@@ -36,8 +36,9 @@ def as_set(one: OutputSet) -> ReferenceSet:
     places = sought(joint) if isinstance(joint, Ranked) else None
     shares = (joint.axis, in_doubles(joint.missing)) if isinstance(joint, Shares) else None
     return ReferenceSet(
-        in_doubles(one.x), radius(one.proved), radius(one.loosest), places, one.x.dtype == torch.bool, shares=shares
-    )
+        in_doubles(one.x), radius(one.proved), radius(one.loosest), places, one.x.dtype == torch.bool, shares=shares,
+        forms=() if one.x.is_complex() else tuple((in_doubles(x), in_doubles(r)) for x, r in one.forms),
+    )  # fmt: skip
 
 
 def fits(places: Ranked | Shares, x: torch.Tensor) -> bool:

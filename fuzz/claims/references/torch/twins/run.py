@@ -6,8 +6,9 @@ take an operation needs the state of the one run.
 """
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from functools import cache
 from typing import Any
 
@@ -84,15 +85,22 @@ class StepNoise:
         return self.scale * drawn.double()
 
 
+class StoredWay(Enum):
+    """How operands are stored: as they are, or shares as the exponentials that a kernel divides after the product."""
+
+    DIVIDED = auto()
+    UNDIVIDED = auto()
+
+
 @dataclass(frozen=True)
 class RunOptions:
-    """What one run allows. `narrow`: no value of a loose run is finer than this type. `stored`: operands of products
-    are rounded to this type, as tensor cores need it.
+    """What one run allows. `narrow`: no value of a loose run is finer than this type. `stored`: the products, by their
+    number among those with wider operands, whose operands are rounded to it, as tensor cores need it, and in which way.
     """
 
     is_loose: bool = False
     narrow: torch.dtype | None = None
-    stored: torch.dtype | None = None
+    stored: Mapping[int, StoredWay] = field(default_factory=dict)
     noise: StepNoise | None = None
 
 
@@ -106,8 +114,8 @@ class RunNotes:
     """Where numbers left torch: their radii are lost."""
     count: int = 0
     drawn: list[DrawsError] = field(default_factory=list)
-    wide_operands: bool = False
-    """Whether a product's operands have more digits than the inputs' type of 16 bits."""
+    wide_products: list[bool] = field(default_factory=list)
+    """The products whose operands have more digits than the inputs' type of 16 bits: whether one of them are shares."""
 
 
 class TwinRun(UncompiledMode):
@@ -133,20 +141,27 @@ class TwinRun(UncompiledMode):
         least = UNITS[self.options.narrow] if self.options.narrow is not None else 0.0
         return max(LOOSE * u if u == SINGLE else 2 * u, least)
 
-    def operands(self, one: NumberSet) -> NumberSet:
-        """An operand of a product: rounded to the inputs' type of 16 bits in a run that stores it so."""
+    def operands(self, *every: NumberSet) -> list[NumberSet]:
+        """The operands of a product: rounded to the inputs' type of 16 bits in a run that stores them so."""
         kind = self.options.narrow
-        if kind is None or one.dtype not in UNITS or one.x.is_complex():
-            return one
-        rounded = one.number.to(kind).double()
-        if bool((rounded == one.number).all()) and one.is_exact:
-            return one
-        self.notes.wide_operands = True
+        if kind is None or not any(is_wider(one, kind) for one in every):
+            return list(every)
+        way = self.options.stored.get(len(self.notes.wide_products))
+        self.notes.wide_products.append(any(one.is_share for one in every))
+        if not self.is_loose and way is None:
+            return list(every)
+        return [self.stored(one, kind, way) if is_wider(one, kind) else one for one in every]
+
+    def stored(self, one: NumberSet, kind: torch.dtype, way: StoredWay | None) -> NumberSet:
+        """An operand in a type of 16 bits: in a loose run by whatever rounding, else to the nearest."""
         if self.is_loose:
             return NumberSet(one.number, one.radius + 2 * UNITS[kind] * one.size.nan_to_num(0, posinf=0), one.dtype)
-        if self.options.stored is None:
-            return one
-        low, high = (one.end(sign).to(kind).double() for sign in (-1, 1))
+        top, its = torch.ones(()), torch.zeros(())
+        if one.is_share and way is StoredWay.UNDIVIDED:  # the largest exponential of a row is 1
+            top, its = one.number.amax(-1, keepdim=True), one.radius.amax(-1, keepdim=True)
+        rounded = (one.number / top).to(kind).double() * top
+        low = (one.end(-1) / (top + its)).to(kind).double() * (top - its)
+        high = (one.end(1) / (top - its)).to(kind).double() * (top + its)
         return NumberSet(rounded, to_infinity(torch.maximum(high - rounded, rounded - low)), one.dtype)
 
     def note_measured(self, name: str) -> None:
@@ -219,7 +234,11 @@ class TwinRun(UncompiledMode):
     def as_sets(self, given: Any) -> Any:  # noqa: ANN401  nested arguments
         """The same arguments with sets in the place of tensors."""
         if isinstance(given, torch.Tensor):
-            return self.twins.get(given)
+            found = self.twins.get(given)
+            if self.options.narrow is not None and isinstance(shares := self.joint.get(key_of(given)), Shares):
+                is_last = shares.axis % max(shares.missing.ndim, 1) == shares.missing.ndim - 1
+                found = replace(found, is_share=is_last and given.stride(-1) == 1)
+            return found
         if isinstance(given, dict):
             return {name: self.as_sets(one) for name, one in given.items()}
         return [self.as_sets(one) for one in given] if isinstance(given, list | tuple) else given
@@ -304,6 +323,13 @@ class TwinRun(UncompiledMode):
         if name == "masked_select":  # numbers at places that are certain
             return torch.ops.aten.index.Tensor(args[0], [exact[1]])
         return func(*exact, *args[len(exact) :], **kwargs)
+
+
+def is_wider(one: NumberSet, kind: torch.dtype) -> bool:
+    """Whether an operand's numbers may have more digits than a type of 16 bits."""
+    if one.dtype not in UNITS or one.x.is_complex():
+        return False
+    return not one.is_exact or not bool((one.number.to(kind).double() == one.number).all())
 
 
 def numbers_of_factory(func: Any, args: Any, kwargs: Any) -> torch.Tensor:  # noqa: ANN401

@@ -61,13 +61,15 @@ def facts_of(x: torch.Tensor, r: torch.Tensor | None) -> Facts:
 class NumberSet:
     """The numbers of an operand. `r`: how far each may be from `x`; None if all are exact.
 
-    `is_literal`: it is a number of the reference's text. `facts`: what is known of all of them.
+    `is_literal`: it is a number of the reference's text. `is_share`: along the last axis they are shares of one sum.
+    `facts`: what is known of all of them.
     """
 
     x: torch.Tensor
     r: torch.Tensor | None
     dtype: torch.dtype
     is_literal: bool = False
+    is_share: bool = False
     facts: "Facts | None" = None
 
     @cached_property

@@ -29,8 +29,8 @@ class Roundings(Protocol):
     def unit(self, dtype: torch.dtype) -> float:
         """The unit of a result that is stored in a type."""
 
-    def operands(self, one: NumberSet) -> NumberSet:
-        """An operand of a product, as this run stores it."""
+    def operands(self, *every: NumberSet) -> list[NumberSet]:
+        """The operands of a product, as this run stores them."""
 
     def note_measured(self, name: str) -> None:
         """Note that an operation without a rule was measured."""

@@ -3,17 +3,18 @@
 Knows how to run a reference; it knows no grade.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import torch
 
 from kfuzz.claims.references.torch.storage import key_of
 from kfuzz.claims.references.torch.twins.leaves import GivenInputs, Leaf, call_with, fresh, tensors_among
-from kfuzz.claims.references.torch.twins.run import RunNotes, RunOptions, StepNoise, TwinRun
+from kfuzz.claims.references.torch.twins.run import RunNotes, RunOptions, StepNoise, StoredWay, TwinRun
 from kfuzz.claims.references.torch.twins.sets import (
     SINGLE,
     TINY,
@@ -35,6 +36,8 @@ WIDE = 2.0**15
 """So many units of a number, or of a part of the largest one, say little."""
 MANY_SPREADS = 64.0
 """An answer so many measured spreads away is suspect where something was measured and not proved."""
+FEW_PRODUCTS = 2
+"""Of so many products with wide operands each may store them or not; with more, a set is the hull of two forms."""
 TWICE = 2.0
 """An answer of torch that lies outside widens the set to so many times its distance."""
 
@@ -57,7 +60,8 @@ class DisagreementError(Exception):
 @dataclass(frozen=True, eq=False)
 class OutputSet:
     """One output. `like`: torch's own answer. `proved`, `loosest`: radii around `x`. `joint`: of an output of places,
-    what each of them has to hold; of shares, that they make up one.
+    what each of them has to hold; of shares, that they make up one. `forms`: narrower sets of which a right answer is
+    in one.
     """
 
     name: str
@@ -66,10 +70,19 @@ class OutputSet:
     proved: torch.Tensor
     loosest: torch.Tensor
     joint: Ranked | Shares | None = None
+    forms: Sequence[tuple[torch.Tensor, torch.Tensor]] = ()
 
     @property
     def places(self) -> Ranked | None:
         return self.joint if isinstance(self.joint, Ranked) else None
+
+
+def hull(forms: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
+    """The radius around the first of some sets that holds them all."""
+    (x, r), *rest = forms
+    for other, its in rest:
+        r = torch.maximum(r, (other - x).abs().nan_to_num(0) + its)
+    return r
 
 
 def outside_of(
@@ -94,6 +107,7 @@ class Answered:
     """The places of the inputs that a call changes; None if it is to be seen."""
     widened: list[str] = field(default_factory=list)
     """The outputs of which torch's own answer lies outside what is proved."""
+    spreads: dict[int, list[torch.Tensor]] = field(default_factory=dict)
 
     @cached_property
     def kind(self) -> torch.dtype | None:
@@ -131,19 +145,25 @@ class Answered:
         return call_with(self.function, fresh(self.given), self.changed)
 
     @cached_property
+    def stored(self) -> list[Mapping[int, StoredWay]]:
+        """Which products store their operands in 16 bits, and how: each or none of a few, else all of them."""
+        wide = self.notes.wide_products
+        if len(wide) > FEW_PRODUCTS:
+            return [dict.fromkeys(range(len(wide)), StoredWay.DIVIDED)]
+        ways = [[None, StoredWay.DIVIDED, *[StoredWay.UNDIVIDED] * has_shares] for has_shares in wide]
+        every = [{number: way for number, way in enumerate(one) if way is not None} for one in product(*ways)]
+        return [one for one in every if one]
+
+    @cached_property
+    def forms(self) -> list[list[NumberSet]]:
+        """The outputs' sets, with no product's operands stored in 16 bits, and with some."""
+        every = [self.strict, *(self.run(stored=one) for one in self.stored)]
+        return [[one for _, _, one in made] for _, made in every]
+
+    @cached_property
     def proved(self) -> list[torch.Tensor]:
-        """The radius of each output, wherever products store their operands in 16 bits or do not."""
-        run, made = self.strict
-        radii = [one.radius for _, _, one in made]
-        if not run.notes.wide_operands:
-            return radii
-        _, stored = self.run(stored=self.kind)
-        return [
-            torch.maximum(
-                r, (away := (other.number - one.number).abs()).nan_to_num(0) + other.radius + 0 * away.nan_to_num(0)
-            )
-            for r, (_, _, one), (_, _, other) in zip(radii, made, stored, strict=True)
-        ]
+        """The radius of each output around that of the first form, wherever operands are stored in 16 bits or not."""
+        return [hull([(one.number, one.radius) for one in every]) for every in zip(*self.forms, strict=True)]
 
     @cached_property
     def sets(self) -> list[OutputSet]:
@@ -155,29 +175,29 @@ class Answered:
         found = []
         is_open = bool(run.notes.measured) or bool(run.notes.left)
         measured = self.spread if is_open else [torch.zeros(())] * len(made)
-        narrowed = [
-            self.narrowed(one, r, place) for place, ((_, _, one), r) in enumerate(zip(made, self.proved, strict=True))
-        ]
-        every = zip(made, loose, self.proved, narrowed, measured, self.own, strict=True)
-        for (name, like, one), (_, also, other), proved, narrow, spread, (_, own) in every:
-            r = (proved if is_open else narrow) + MANY_SPREADS * spread
+        every = zip(made, loose, self.proved, zip(*self.forms, strict=True), measured, self.own, strict=True)
+        for place, ((name, like, one), (_, also, other), proved, forms, spread, (_, own)) in enumerate(every):
+            union = [(it.number, it.radius if is_open else self.narrowed(it, n, place)) for n, it in enumerate(forms)]
+            r = hull(union) + MANY_SPREADS * spread
             if one.x.shape != other.x.shape:
                 raise UnstableError(f"{name}: its shape goes by roundings")
             loosest = torch.maximum(other.radius + (other.number - one.number).abs().nan_to_num(0), proved)
             joint = loosely.joint.get(key_of(also)) if isinstance(also, torch.Tensor) else None
-            made_of = OutputSet(name, like, one.x, r, torch.full_like(r, torch.inf) if is_open else loosest, joint)
-            found.append(self.with_own(made_of, own, loosest))
+            some = union if 0 < len(self.notes.wide_products) <= FEW_PRODUCTS and not is_open else []
+            widest = torch.full_like(r, torch.inf) if is_open else loosest
+            found.append(self.with_own(OutputSet(name, like, one.x, r, widest, joint, some), own, loosest))
         return found
 
-    def narrowed(self, one: NumberSet, r: torch.Tensor, place: int) -> torch.Tensor:
+    def narrowed(self, one: NumberSet, form: int, place: int) -> torch.Tensor:
         """A radius that has grown over many steps, no larger than many measured spreads: what is beyond is suspect."""
+        r = one.radius
         size = one.size.nan_to_num(0, posinf=0)
         if one.dtype not in UNITS or not size.numel():
             return r
         is_wide = r.isfinite() & (r > WIDE * SINGLE * (size + SMALL * size.max()))
         if not bool(is_wide.any()):
             return r
-        limit = MANY_SPREADS * (self.spread[place] + TINY) + 2 * UNITS[one.dtype] * size
+        limit = MANY_SPREADS * (self.spread_of(form)[place] + TINY) + 2 * UNITS[one.dtype] * size
         return torch.where(is_wide, torch.minimum(r, limit), r)
 
     def check_agrees(self) -> None:
@@ -209,6 +229,9 @@ class Answered:
         if not isinstance(own, torch.Tensor) or own.dtype not in UNITS or own.is_complex():
             return one
         x, got = one.x.double(), numbers_of(own.detach())
+        lost = [outside_of(got, its, (r, r), own.dtype)[0] for its, r in one.forms]
+        if lost and bool(torch.stack(lost).all(0).any()):
+            one = replace(one, forms=())
         away = (got - x).abs()
         outside, beyond = outside_of(got, x, (one.proved, loosest), own.dtype)
         if bool(beyond.any()):
@@ -228,29 +251,37 @@ class Answered:
             wide = torch.maximum(wide, relative * x.abs().nan_to_num(0, posinf=0))
         return OutputSet(one.name, one.like, one.x, wide, torch.maximum(one.loosest, wide), one.joint)
 
-    @cached_property
+    @property
     def spread(self) -> list[torch.Tensor]:
-        """How far each element moves where every step moves by its own error; infinite if no run can be compared."""
-        _, made = self.strict
+        return self.spread_of(0)
+
+    def spread_of(self, form: int) -> list[torch.Tensor]:
+        """How far each element of a form moves where every step moves by its own error."""
+        if form not in self.spreads:
+            self.spreads[form] = self.measured_spread(self.forms[form], self.stored[form - 1] if form else {})
+        return self.spreads[form]
+
+    def measured_spread(self, made: Sequence[NumberSet], stored: Mapping[int, StoredWay]) -> list[torch.Tensor]:
+        """The spread around these sets, with these products' operands stored; infinite if no run can be compared."""
         heavy: list[list[torch.Tensor]] = [[] for _ in made]
-        jumps = [torch.zeros(one.x.shape, dtype=torch.float64) for _, _, one in made]
+        jumps = [torch.zeros(one.x.shape, dtype=torch.float64) for one in made]
         for number in range(HEAVY_RUNS + FULL_RUNS):
             is_heavy = number < HEAVY_RUNS
             noise = StepNoise(torch.Generator().manual_seed(number), SMALL if is_heavy else 1.0, is_heavy)
             try:
-                _, moved = self.run(noise=noise)
+                _, moved = self.run(noise=noise, stored=stored)
             except UnstableError:
                 continue
-            if any(a.x.shape != b.x.shape for (_, _, a), (_, _, b) in zip(moved, made, strict=True)):
+            if any(a.x.shape != b.x.shape for (_, _, a), b in zip(moved, made, strict=True)):
                 continue
-            for place, ((_, _, one), (_, _, at)) in enumerate(zip(moved, made, strict=True)):
+            for place, ((_, _, one), at) in enumerate(zip(moved, made, strict=True)):
                 away = (one.number - at.number).abs().nan_to_num(0)
                 if is_heavy:
                     heavy[place].append(away / SMALL)
                 else:
                     jumps[place] = torch.maximum(jumps[place], away)
         if not heavy or not heavy[0]:
-            return [torch.full(one.x.shape, torch.inf, dtype=torch.float64) for _, _, one in made]
+            return [torch.full(one.x.shape, torch.inf, dtype=torch.float64) for one in made]
         return [
             torch.maximum(2 * torch.stack(one).median(0).values, jump) for one, jump in zip(heavy, jumps, strict=True)
         ]

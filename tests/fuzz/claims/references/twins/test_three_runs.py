@@ -88,6 +88,11 @@ def embedded(x: Any, at: Any) -> Any:  # noqa: ANN401
     return torch.zeros(5, x.shape[1]).index_add_(0, at, x[at]), torch.zeros(5).scatter_reduce(0, at, x[at, 0], "amax")
 
 
+def gated(x: Any, w: Any, v: Any) -> Any:  # noqa: ANN401
+    """The operands of the second product are numbers of float32, which a tensor core takes in bf16."""
+    return F.silu(x.float() @ w.float()) @ v.float()
+
+
 def drawn(*shape: int, dtype: Any = torch.float32) -> Callable[[], Any]:  # noqa: ANN401
     return lambda: torch.randn(shape).to(dtype)
 
@@ -100,6 +105,7 @@ REFERENCES: dict[str, tuple[Callable[..., Any], list[Callable[[], Any]]]] = {
         attention,
         [drawn(2, 5, 16, dtype=BF16), drawn(2, 7, 16, dtype=BF16), drawn(2, 7, 16, dtype=BF16)],
     ),
+    "gated": (gated, [drawn(16, 32, dtype=BF16), drawn(32, 24, dtype=BF16), drawn(24, 8, dtype=BF16)]),
     "layer norm": (layer_norm, [drawn(3, 32), drawn(32)]),
     "layer norm of f16": (layer_norm, [drawn(3, 32, dtype=torch.float16), drawn(32, dtype=torch.float16)]),
     "quantized": (quantized, [drawn(3, 16)]),
@@ -167,6 +173,7 @@ class WrongAnswer:
 WRONG = [
     WrongAnswer("attention", lambda q, k, v: (q @ k.transpose(-1, -2) * 0.25).softmax(-1) @ v),
     WrongAnswer("attention of bf16", lambda q, k, v: attention(q, k, v) * 1.03),
+    WrongAnswer("gated", lambda x, w, v: F.gelu(x.float() @ w.float()) @ v.float()),
     WrongAnswer("layer norm", lambda x, w: F.layer_norm(x, x.shape[-1:], w, None, 1e-3) + x),
     WrongAnswer("quantized", lambda x: (quantized(x)[0] + 1, quantized(x)[1])),
     WrongAnswer("routed", lambda x: {**routed(x), "places": routed(x)["places"].flip(-1)}),
@@ -289,3 +296,49 @@ def test_a_share_of_numbers_that_are_not_known_is_not_judged_as_one() -> None:
     x = torch.tensor([[2e38, 2e38, 1.0]])
     sets = as_arrays.reference_sets(three_runs.Answered(lambda x: (x + x).softmax(-1), [x], __file__))
     assert set(grades(sets, [("y", 0 * x)])) == {Grade.UNJUDGED}
+
+
+def small_gated(store: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+    """Sets of small numbers, a right answer and one with gelu; `store`: the type of the second product's operands."""
+    x, w, v = (0.25 * one for one in given_for("gated", 1))
+    (one,) = as_arrays.reference_sets(three_runs.Answered(gated, [x, w, v], __file__))
+    right, wrong = ((of(x.float() @ w.float()).to(store).float() @ v.float()) for of in (F.silu, F.gelu))
+    return one, right, wrong
+
+
+@pytest.mark.parametrize("store", [torch.float32, BF16])
+def test_gelu_for_silu_does_not_hide_behind_operands_of_16_bits(store: Any) -> None:  # noqa: ANN401
+    """A radius for rounded operands held it, and one cut to what was measured without them warned of a right kernel."""
+    one, right, wrong = small_gated(store)
+    assert set(grades([one], [("y", right)])) == {Grade.KEPT}
+    assert np.mean(grades([one], [("y", wrong)]) != Grade.KEPT) > 0.9
+
+
+def test_an_answer_between_both_forms_is_in_neither() -> None:
+    one, *_ = small_gated(BF16)
+    (x, r), (other, its) = one.forms
+    apart = np.abs(x - other) > 4 * (r + its) + 2.0**-22 * np.abs(x)
+    middle = one.grade((x + other) / 2, None)
+    assert apart.sum() > 10
+    assert set(middle[apart]) == {Grade.SUSPECT}
+    assert one.enclosure(None).holds is not None
+
+
+def in_float32(q: Any, k: Any, v: Any) -> Any:  # noqa: ANN401
+    return torch.softmax(q.float() @ k.float().transpose(-1, -2) * 0.25, -1) @ v.float()
+
+
+def divided_last(q: Any, k: Any, v: Any, wrong: float = 0.0) -> Any:  # noqa: ANN401
+    """As flash attention computes it: exponentials in bf16, and their sum in float32."""
+    s = q.float() @ k.float().transpose(-1, -2) * 0.25
+    e = torch.exp(s - s.amax(-1, keepdim=True))
+    return e.to(BF16).float() @ v.float() / (e.sum(-1, keepdim=True) + wrong)
+
+
+def test_exponentials_of_16_bits_that_are_divided_after_the_product_are_no_suspects() -> None:
+    """45 % of the elements of a right attention were."""
+    for seed in range(3):
+        given = given_for("attention of bf16", seed)
+        sets = as_arrays.reference_sets(three_runs.Answered(in_float32, given, __file__))
+        assert set(grades(sets, [("y", divided_last(*given))])) == {Grade.KEPT}
+        assert np.mean(grades(sets, [("y", divided_last(*given, wrong=0.1))]) != Grade.KEPT) > 0.9

@@ -32,7 +32,9 @@ def softmax(run: Roundings, op: Operation) -> list[StepResult]:
     c = 1 + (float(t.max()) if t.numel() else 0.0)
     if c < 1 + NEAR:
         r = moved_little(x, t, c, axis)
-        return [StepResult(x, r if a.known.is_finite else torch.where(x.isnan(), 0.0, r), error)]
+        r = r if a.known.is_finite else torch.where(x.isnan(), 0.0, r)
+        rows = Shares(axis, r.narrow(axis, 0, 1) + torch.inf) if r.numel() and r.ndim else None
+        return [StepResult(x, r, error, rows)]
     r = torch.where(x.isnan(), 0.0, moved_far(x, a.number, t, masked, axis))
     unknown = (torch.where(masked, 0.0, a.radius).isinf() | a.number.isnan()).sum(axis, keepdim=True) > 0
     missed = expm1(own + COMMON) + torch.where(t.amax(axis, keepdim=True) > FAR_OFF, 0.0, torch.inf)

@@ -32,7 +32,7 @@ def bilinear(first: int, bias: int | None, count_terms: Callable[[Operation, Num
             x = op.values()[0]
             kept = x.to(op.dtype).to(torch.int64)
             return [StepResult(kept, None if op.is_exact else torch.full(x.shape, torch.inf, dtype=torch.float64))]
-        a, b = run.operands(a), run.operands(b)
+        a, b = run.operands(a, b)
         factors = {name: abs(one) for name, one in op.kwargs.items() if name in ("alpha", "beta")}
 
         def made(one: torch.Tensor, other: torch.Tensor, added: Any, **named: Any) -> torch.Tensor:  # noqa: ANN401
