@@ -120,10 +120,24 @@ def asked_at(
     question = Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")
     arrays = {name: np.frombuffer(raw, dtype=kind).reshape(shape) for name, shape, kind, raw in inputs}
     asked = {**json.loads(question), "kernel": kernel, "operands": operands, "explain": explain}
+    with asked_process(asked, arrays, answer) as folder:
+        yield folder
+
+
+def steps_of(question: Mapping[str, object]) -> list[dict[str, Any]]:
+    """The steps of one run of a reference at its own inputs, as `torch.twins.steps` has them."""
+    with asked_process({**question, "steps": True}, {}, {}) as folder:
+        made: list[dict[str, Any]] = json.loads((folder / "steps.json").read_text(encoding="utf-8"))
+        return made
+
+
+@contextmanager
+def asked_process(asked: Mapping[str, object], arrays: ArraysOfSets, answer: ArraysOfSets) -> Iterator[Path]:
+    """A folder in which the process has answered."""
     with cache.scratch() as folder:
         (folder / "run.json").write_text(json.dumps(asked), encoding="utf-8")
         np.savez(folder / "inputs.npz", **arrays)  # type: ignore[arg-type]  # numpy's stubs know no such dict
-        if explain:
+        if answer:
             np.savez(folder / "answer.npz", **answer)  # type: ignore[arg-type]  # as above
         try:
             serving.ask(SERVER, folder)

@@ -10,7 +10,7 @@ references' files run here, and never in a process that judges.
 import functools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,13 @@ import torch
 from kfuzz.claims.references.running import arrays_of_set
 from kfuzz.claims.references.serving import serve
 from kfuzz.claims.references.torch.declared import CannotError
-from kfuzz.claims.references.torch.inputs import in_declared_types
+from kfuzz.claims.references.torch.inputs import in_declared_types, tensors_for
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
 from kfuzz.claims.references.torch.sizes import BOOLEAN
 from kfuzz.claims.references.torch.twins.as_arrays import reference_sets
 from kfuzz.claims.references.torch.twins.changed import Explaining
 from kfuzz.claims.references.torch.twins.leaves import leaves, named_outputs
+from kfuzz.claims.references.torch.twins.steps import steps_of
 from kfuzz.claims.references.torch.twins.three_runs import Answered
 from kfuzz.devices.python.raising import words_of
 from kfuzz.devices.python.torch.elements import TYPES
@@ -46,6 +47,9 @@ def answer_run(folder: Path) -> None:
     asked = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     kernel, operands, explain = (asked.pop(name, "") for name in ("kernel", "operands", "explain"))
     try:
+        if asked.pop("steps", False):
+            save_steps(folder, asked)
+            return
         answered = answered_in(folder, asked, *(TYPES[NARROW[one]] if one else None for one in (kernel, operands)))
         if explain:
             explain_answer(folder, answered, explain)
@@ -85,6 +89,15 @@ def answered_in(
     changed = [list(given).index(name) for name in asked.get("changed", ())] if not upstream else ()
     answered = Answered(call, [*given.values(), *upstream], asked["path"], operands, changed)
     return AskedRun(answered, list(given), bool(upstream) or known.forward is not None)
+
+
+def save_steps(folder: Path, asked: Mapping[str, Any]) -> None:
+    """Leave the steps of one run at the reference's own inputs."""
+    known = known_reference(json.dumps(asked))
+    torch.manual_seed(0)
+    given = tensors_for(known.declared, known.declared.sizes)
+    made = [asdict(one) for one in steps_of(Answered(known.call, list(given.values()), asked["path"]))]
+    (folder / "steps.json").write_text(json.dumps(made), encoding="utf-8")
 
 
 def save_sets(folder: Path, asked: AskedRun) -> None:

@@ -4,7 +4,6 @@ The reference runs again for each way to get one of its calls of torch wrong (`c
 Knows calls and their text; it knows no rule.
 """
 
-import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,6 +15,7 @@ from torch.overrides import TorchFunctionMode
 from kfuzz.claims.references.torch.twins.as_arrays import in_doubles
 from kfuzz.claims.references.torch.twins.calls import TorchCall, changes_of
 from kfuzz.claims.references.torch.twins.leaves import GivenInputs, call_with, fresh
+from kfuzz.claims.references.torch.twins.lines import line_of
 from kfuzz.claims.references.torch.twins.sets import numbers_of
 from kfuzz.oracle.diagnosis.mutated import StepChange, WrongAnswer, fitting
 from kfuzz.oracle.numbers.enclosure import Doubles
@@ -37,7 +37,7 @@ class ChangedRun(TorchFunctionMode):  # type: ignore[misc]  # torch is not there
         kwargs = kwargs or {}
         call = TorchCall(func, args, kwargs)
         if self.changed is None:
-            place, text = self.where()
+            place, text = line_of(self.file)
             call = TorchCall(func, args, kwargs, text)
         elif self.changed.step != self.count:
             self.count += bool(changes_of(call))
@@ -52,25 +52,6 @@ class ChangedRun(TorchFunctionMode):  # type: ignore[misc]  # torch is not there
             return func(*args, **kwargs)
         made = ways[self.changed.way][1]()
         return args[0].copy_(made) if call.writes else made
-
-    def where(self) -> tuple[str, str]:
-        """The line of the reference's file that runs, and the text of the expression."""
-        frame = sys._getframe(2)
-        while frame is not None and frame.f_code.co_filename != self.file:
-            frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
-        name = self.file.rpartition("/")[2]
-        if frame is None:
-            return name, ""
-        places = islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
-        return f"{name}:{frame.f_lineno}", text_at(self.file, *next(places))
-
-
-def text_at(file: str, line: int | None, last: int | None, start: int | None, end: int | None) -> str:
-    """The text between two places of a file, if it is on one line."""
-    if line is None or line != last:
-        return ""
-    with open(file, encoding="utf-8") as lines:
-        return next(islice(lines, line - 1, line), "").encode()[start:end].decode(errors="replace")
 
 
 def said(place: str, text: str, words: str) -> str:

@@ -5,7 +5,6 @@ tensors run beside the twins, and decide which types, shapes and steps of Python
 take an operation needs the state of the one run.
 """
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
@@ -17,6 +16,7 @@ from torch._decomp import core_aten_decompositions, decomposition_table
 
 from kfuzz.claims.references.torch.declared import DrawsError
 from kfuzz.claims.references.torch.storage import does_draw, is_view, key_of, name_of, tensors_in
+from kfuzz.claims.references.torch.twins.lines import line_of
 from kfuzz.claims.references.torch.twins.memory import Twins
 from kfuzz.claims.references.torch.twins.sets import (
     GRIDS,
@@ -77,6 +77,8 @@ class StepNoise:
     generator: torch.Generator
     scale: float = 1.0
     is_heavy: bool = False
+    only: int | None = None
+    """The number of the only step that moves."""
 
     def draw(self, shape: Sequence[int]) -> torch.Tensor:
         drawn = 2 * torch.rand(shape, generator=self.generator) - 1  # in float32, in which a tangent takes a quarter
@@ -102,6 +104,17 @@ class RunOptions:
     narrow: torch.dtype | None = None
     stored: Mapping[int, StoredWay] = field(default_factory=dict)
     noise: StepNoise | None = None
+    is_traced: bool = False
+
+
+@dataclass(frozen=True)
+class SeenStep:
+    """A step of a run that is traced: where it is, what it does, and its first result."""
+
+    place: str
+    text: str
+    operation: str
+    result: NumberSet
 
 
 @dataclass
@@ -112,6 +125,7 @@ class RunNotes:
     """Operations without a rule."""
     left: dict[str, None] = field(default_factory=dict)
     """Where numbers left torch: their radii are lost."""
+    steps: list[SeenStep] = field(default_factory=list)
     count: int = 0
     drawn: list[DrawsError] = field(default_factory=list)
     wide_products: list[bool] = field(default_factory=list)
@@ -127,6 +141,7 @@ class TwinRun(UncompiledMode):
         self.is_loose, self.noise = self.options.is_loose, self.options.noise
         self.twins, self.notes = Twins(flushes=self.is_loose), RunNotes()
         self.joint: dict[int, Ranked | Shares] = {}
+        self.steps_done = 0
 
     # -- how a kernel may round in this run
 
@@ -169,11 +184,7 @@ class TwinRun(UncompiledMode):
 
     def where(self) -> str:
         """The line of the reference that runs."""
-        frame = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename != self.file:
-            frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
-        name = self.file.rpartition("/")[2]
-        return f"{name}:{frame.f_lineno}" if frame is not None else name or "?"
+        return line_of(self.file)[0]
 
     # -- operations
 
@@ -229,6 +240,9 @@ class TwinRun(UncompiledMode):
                 self.finish(one, result)
             if name == "_to_copy" and isinstance(shares := self.joint.get(key_of(args[0])), Shares):
                 self.joint[key_of(out)] = shares
+            if self.options.is_traced and results:
+                self.notes.steps.append(SeenStep(*line_of(self.file), name, self.twins.get(results[0])))
+            self.steps_done += 1
         return out
 
     def as_sets(self, given: Any) -> Any:  # noqa: ANN401  nested arguments
@@ -251,7 +265,7 @@ class TwinRun(UncompiledMode):
         away = (x - x.float().double()).abs()
         if not bool((away > 0) & away.isfinite()):
             return NumberSet(x, None, torch.float64, is_literal=True)
-        if self.noise is not None:
+        if self.noise is not None and self.noise.only is None:
             return NumberSet(x + away * self.noise.draw(()), None, torch.float64, is_literal=True)
         return NumberSet(x, away, torch.float64, is_literal=True)
 
@@ -264,7 +278,7 @@ class TwinRun(UncompiledMode):
         if made.joint is not None:
             self.joint[key_of(one)] = made.joint
         if self.noise is not None:
-            if error is not None:
+            if error is not None and self.noise.only in (None, self.steps_done):
                 moved = x + self.noise.draw(x.shape) * error
                 x = torch.where(x.isfinite() & moved.isfinite(), moved, x)
             self.twins.put(one, x, None)
