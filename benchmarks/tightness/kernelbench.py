@@ -69,6 +69,8 @@ LEAST_BATCH = 4
 """The least batch of a network, so that a batch norm has a few numbers."""
 OF_NETWORKS = ((LEAST_BATCH, 4), *((max(batch, LEAST_BATCH) if batch else 0, most) for batch, most in LIMITS))
 """The limits of networks."""
+MOST_TRIES = 4
+"""So many limits at which a problem runs are tried until it is judged: a batch norm of few numbers says nothing."""
 SIZES = 2
 """A problem is run at so many sizes, if it runs at as many: those of the first limits, and of the next."""
 PATCHES = 4
@@ -240,7 +242,7 @@ def judge_problem(path: Path, in_eval: bool) -> Iterator[Outcome]:
     """Run a problem with its sets at the first limits at which it runs, then its right answers in other ways there and
     at the next limits.
     """
-    found, known = Outcome(problem_name(path), "not"), list[list[list[int]]]()
+    found, known, tries = Outcome(problem_name(path), "not"), list[list[list[int]]](), 0
     yield found
     source = without_hub(path.read_text(encoding="utf-8")) + IN_EVAL * in_eval
     every = narrowings(source)
@@ -254,6 +256,9 @@ def judge_problem(path: Path, in_eval: bool) -> Iterator[Outcome]:
             if shapes in known:
                 continue
             judge_answers(found, Answered(model, given, str(path)), is_first=not known)
+            if found.status != "judged" and not known and (tries := tries + 1) < MOST_TRIES:
+                found.elements = found.unjudged = found.outside = 0
+                continue
         except Exception as error:  # of the problem's own code, of torch or of a rule: it is this problem's outcome
             found.why = found.why if known else " ".join(f"{type(error).__name__}: {error}".split())[:200]
             yield found

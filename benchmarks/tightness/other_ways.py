@@ -60,6 +60,7 @@ def ways(model: torch.nn.Module, given: Given, kind: torch.dtype) -> Iterator[tu
         yield "operands of 16 bits", lambda: answer(model, given, OtherWay(2, store=kind))
     yield "wide", lambda: answer(copy.deepcopy(model).to(wide), cast(given, wide))
     if torch.cuda.is_available():
+        torch.backends.cudnn.allow_tf32 = False  # 10 bits of 24 are no float32
         on_gpu = [one.cuda() if isinstance(one, torch.Tensor) else one for one in given]
         yield "gpu", lambda: [one.cpu() for one in answer(copy.deepcopy(model).cuda(), on_gpu)]
 

@@ -47,4 +47,6 @@ def without_hub(source: str) -> str:
     kind, sizes = next(one for part, one in CONFIGURATIONS.items() if named[1].startswith(part))
     made = f'AutoConfig.for_model("{kind}", vocab_size={VOCABULARY}, **{dict(sizes)!r})'
     source = source.replace("AutoConfig.from_pretrained(model_name)", made)
-    return re.sub(r"from_pretrained\(self\.model_name, config=self\.config\)", "from_config(self.config)", source)
+    return re.sub(
+        r"from_pretrained\(self\.model_name, config=self\.config\)", "from_config(self.config).eval()", source
+    )

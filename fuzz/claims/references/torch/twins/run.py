@@ -33,6 +33,7 @@ from kfuzz.claims.references.torch.twins.sets import (
     sets_in,
     to_infinity,
 )  # fmt: skip
+from kfuzz.claims.references.torch.twins.statistics import HALVES, NORMS, lost_by_statistics
 from kfuzz.claims.references.torch.twins.table import Operation, StepRule, rule_of
 from kfuzz.devices.python.torch.modes import UncompiledMode
 
@@ -215,7 +216,7 @@ class TwinRun(UncompiledMode):
                 with self:
                     made = core()[func](*args, **kwargs)
                 if made is not NotImplemented:
-                    return made
+                    return self.with_stored_statistics(name, args, made)
             except (UnstableError, DrawsError):
                 raise
             except Exception:  # noqa: S110  a decomposition that does not take these operands
@@ -244,6 +245,15 @@ class TwinRun(UncompiledMode):
                 self.notes.steps.append(SeenStep(*line_of(self.file), name, self.twins.get(results[0])))
             self.steps_done += 1
         return out
+
+    def with_stored_statistics(self, name: str, args: Any, made: Any) -> Any:  # noqa: ANN401
+        """What a decomposition gives; of a norm in 16 bits with what its means and factors lose."""
+        if name in NORMS and args[0].dtype in HALVES:
+            with torch.no_grad():
+                y = self.twins.get(made[0])
+                lost = lost_by_statistics(name, self.as_sets(list(args)), y)
+                self.finish(made[0], StepResult(y.number, y.r, lost))
+        return made
 
     def as_sets(self, given: Any) -> Any:  # noqa: ANN401  nested arguments
         """The same arguments with sets in the place of tensors."""

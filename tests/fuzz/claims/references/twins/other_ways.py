@@ -27,7 +27,7 @@ class OtherWay(TorchDispatchMode):  # type: ignore[misc]  # torch is not there w
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
         """Run one operation, another way if there is one."""
         name = func._schema.name.partition("::")[2]
-        way = getattr(self, f"other_{name.strip('_')}", None)
+        way = None if name.endswith("_") else getattr(self, f"other_{name.strip('_')}", None)  # it writes into one
         if (
             way is not None
             and "out" not in (kwargs or {})

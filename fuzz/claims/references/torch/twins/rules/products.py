@@ -21,6 +21,8 @@ from kfuzz.claims.references.torch.twins.sets import (
 )  # fmt: skip
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings, StepRule
 
+CONVOLUTIONS = ("convolution", "_convolution")
+
 
 def bilinear(first: int, bias: int | None, count_terms: Callable[[Operation, NumberSet, NumberSet], int]) -> StepRule:
     """The rule of a sum of products of two operands, the second of which follows the first; `bias` is added."""
@@ -57,12 +59,15 @@ def bilinear(first: int, bias: int | None, count_terms: Callable[[Operation, Num
         x = made(a.number, b.number, added)
         count = count_terms(op, a, b)
         grows = (4 if x.is_complex() else 1) * gamma(count + 2, run.fine)
+        stored = of_parts(run, op)
+        grows += stored * is_transposed(op)
         is_exact = a.is_exact and b.is_exact and (not isinstance(c, NumberSet) or c.is_exact)
         is_short = not x.is_complex() and is_exact and are_all_short(a.number) and are_all_short(b.number)
         reach = a.known.reach * b.known.reach * count * factors.get("alpha", 1.0)
         reach += c.known.reach * factors.get("beta", 1.0) if isinstance(c, NumberSet) else 0.0
         if reach < MOST_SINGLE and not is_short:  # nothing is lost, so that both parts of the radius may be one sum
-            return [StepResult(x, None, rounding(run, x, op.dtype, reached(grows, True).add_(count * TINY)))]
+            more = reached(grows, True).add_(count * TINY)
+            return [StepResult(x, None, rounding(run, x, op.dtype, before_bias(more, stored, x, added)))]
         size = reached(1.0, False)
         r = None if is_exact else reached(0.0, True)
         lost = ~(size < MOST_SINGLE)
@@ -72,10 +77,28 @@ def bilinear(first: int, bias: int | None, count_terms: Callable[[Operation, Num
         r = unknown_where(lost, x, r)
         is_short = is_short and (not isinstance(c, NumberSet) or are_all_short(c.number))
         kept = (size < 2.0**-16 / SINGLE) & holds(x, op.dtype) if is_short else None
-        more = grows * finite(size) + count * TINY
+        more = before_bias(grows * finite(size) + count * TINY, stored, x, added)
         return [StepResult(x, r, rounding(run, x, op.dtype, more, kept))]
 
     return multiply_matrices
+
+
+def of_parts(run: Roundings, op: Operation) -> float:
+    """What a convolution in a type of 16 bits loses of its parts: torch stores them so on some devices."""
+    is_narrow = UNITS[op.dtype] > SINGLE
+    return run.unit(op.dtype) if is_narrow and op.name in CONVOLUTIONS else 0.0
+
+
+def is_transposed(op: Operation) -> bool:
+    """Whether its parts are the products for each place of the window."""
+    return op.name in CONVOLUTIONS and bool(op.args[6])
+
+
+def before_bias(more: torch.Tensor, stored: float, x: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+    """What is lost, and a part of what is there before the bias of each channel is added."""
+    if not stored or bias is None:
+        return more
+    return more + stored * finite((x - bias.reshape(-1, *[1] * (x.ndim - 2))).abs())
 
 
 def last_axis(op: Operation, a: NumberSet, b: NumberSet) -> int:
@@ -101,6 +124,6 @@ def multiply_scaled(run: Roundings, op: Operation) -> list[StepResult]:
 RULES = {
     **dict.fromkeys(("mm", "bmm", "mv", "dot", "vdot"), bilinear(0, None, last_axis)),
     **dict.fromkeys(("addmm", "baddbmm", "addmv"), bilinear(1, 0, last_axis)),
-    **dict.fromkeys(("convolution", "_convolution"), bilinear(0, 2, of_window)),
+    **dict.fromkeys(CONVOLUTIONS, bilinear(0, 2, of_window)),
     "_scaled_mm": multiply_scaled,
 }  # fmt: skip

@@ -20,6 +20,8 @@ from kfuzz.claims.references.torch.twins.table import Operation, Roundings, axes
 POOLS = ("avg_pool1d", "avg_pool2d", "avg_pool3d")
 ADAPTIVE = ("_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool1d")
 BLENDS = ("upsample_bilinear2d", "upsample_linear1d", "upsample_trilinear3d")
+SCANS = 2
+"""A scan in parallel goes up a tree and down again."""
 MOST_WHOLE = 2.0**24 / 2.0**8
 """Short numbers whose sizes have a sum below this have exact sums in float32."""
 
@@ -60,6 +62,8 @@ def add_up(run: Roundings, op: Operation) -> list[StepResult]:
     r = unknown_where(lost, x, r)
     is_mean = op.name not in ("sum", "cumsum", "trace")
     more = gamma(count + 1 + 2 * is_mean, run.fine) * finite(size)
+    if op.name == "cumsum" and run.unit(dtype) > run.fine:  # a GPU's scan stores its partial sums in their type
+        more = more + gamma(SCANS * count.bit_length(), run.unit(dtype)) * finite(size)
     whole = size * (count if is_mean else 1)
     kept = TRUTHS[not is_mean and count == 1]
     if not x.is_complex() and a.is_exact and (count & (count - 1) == 0 if is_mean else count > 1):
