@@ -258,3 +258,5 @@ class Job:
     other values in the same arrays. Their answers are not judged."""
     runner: Runner = LAUNCHER
     """What runs it."""
+    through: str = ""
+    """What its text is before the cpu device runs it: "ptx", a PTX module; "nvcc", CUDA of which nvcc makes one."""

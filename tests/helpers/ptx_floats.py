@@ -115,14 +115,14 @@ def sixteen_bits() -> Iterator[Checked]:
                 )
         yield row(f"neg.{kind} %0, %1;", 1, kind, lambda a: a ^ 0x8000)
         yield row(f"abs.{kind} %0, %1;", 1, kind, lambda a: a & 0x7FFF)
+        one = {"f16": 0x3C00, "bf16": 0x3F80}[kind.removesuffix("x2")]
+        yield row(
+            f"set.le.{kind}.{kind} %0, %1, %2;",
+            2,
+            kind,
+            lambda a, b, form=form, one=one: one if compares("le", a, b, form) else 0,
+        )
         if kind.endswith("x2"):
-            one = {"f16": 0x3C00, "bf16": 0x3F80}[kind.removesuffix("x2")]
-            yield row(
-                f"set.le.{kind}.{kind} %0, %1, %2;",
-                2,
-                kind,
-                lambda a, b, form=form, one=one: one if compares("le", a, b, form) else 0,
-            )
             yield row(
                 f"set.gtu.u32.{kind} %0, %1, %2;",
                 2,
@@ -135,7 +135,14 @@ def relu(made: Bits, form: Format) -> Bits:
     return made if made is None else 0 if made & form.sign else made
 
 
+def reciprocal_of_upper_half(word: int) -> Bits:
+    """1 / x in the upper 32 bits of a float64, of which the operand has no others."""
+    made = operate("rcp", [exact.flushed(word >> 32 << 32, exact.F64)], exact.F64)
+    return made if made is None else exact.flushed(made >> 32 << 32, exact.F64)
+
+
 def choices() -> Iterator[Checked]:
+    yield Checked("rcp.approx.ftz.f64 %0, %1;", ("d:f64",), "d", reciprocal_of_upper_half, "f64")
     for name, choose in (("max", exact.larger), ("min", exact.smaller)):
         yield Checked(
             f"{name}.f64 %0, %1, %2;", ("d:f64",) * 2, "d", lambda a, b, choose=choose: choose(a, b, exact.F64), "f64"

@@ -54,7 +54,7 @@ __global__ void updates(unsigned *y, const unsigned *x) {
   asm volatile("atom.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(z), "r"(t));
   asm volatile("red.relaxed.gpu.global.max.s32 [%0], %1;" :: "l"(z + 1), "r"(t - 40));
   asm volatile("red.global.and.b32 [%0], %1;" :: "l"(z + 2), "r"(~(1u << t)));
-  asm volatile("atom.acq_rel.gpu.or.b32 %0, [%1], %2;" : "=r"(more) : "l"(z + 3), "r"(1u << t));
+  asm volatile("atom.global.gpu.acq_rel.or.b32 %0, [%1], %2;" : "=r"(more) : "l"(z + 3), "r"(1u << t));
   asm volatile("red.xor.b32 [%0], %1;" :: "l"(z + 4), "r"(t));
   asm volatile("red.min.u32 [%0], %1;" :: "l"(z + 5), "r"(1000 - t));
   asm volatile("atom.inc.u32 %0, [%1], 4;" : "=r"(more) : "l"(z + 6));

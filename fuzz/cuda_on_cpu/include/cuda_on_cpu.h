@@ -56,4 +56,6 @@ static inline float fminf(float a, float b);
 #include "cuda_on_cpu/textures.h"
 #ifdef CUDA_ON_CPU_COUNT
 #include "cuda_on_cpu/counted_functions.h"
+#else
+#include "cuda_on_cpu/ptx/module.h"
 #endif

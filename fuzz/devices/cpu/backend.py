@@ -17,12 +17,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Refusal, Run, is_host
+from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Refusal, Run, Step, is_host
 from kfuzz.devices.cpu import abi, compiler, toolchain
 from kfuzz.devices.cpu.confine import StartedProcessError, confine
 from kfuzz.devices.cpu.experiments import CpuRun, Manner, examine
 from kfuzz.devices.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.devices.cpu.options import Flavour
+from kfuzz.devices.cpu.ptx.functions import ALONE
+from kfuzz.devices.cpu.ptx.module import PtxLimits
+from kfuzz.devices.cpu.ptx.storage import shown_register
 from kfuzz.devices.cpu.questions import CpuQuestion
 from kfuzz.devices.cpu.scene import locate_line
 from kfuzz.devices.cpu.vast import WrittenElements, examine_vast_blocks
@@ -146,6 +149,7 @@ class PlacedJob:
         for step in job.steps:
             entry = self.program.loaded.entries[str(step.entry)]
             check_arguments(job, str(step.entry), entry.signature, step.args)
+            check_limits(job, step, self.program.loaded.library.limits.get(str(step.entry)))
             values = [(numbers[one], 0) if isinstance(one, str) else (-1, one) for one in step.args]
             self._args.append(abi.arguments(values))
             raw = abi.RawStep(entry=entry.raw, args=self._args[-1], arg_count=len(values), shared=step.shared)
@@ -201,8 +205,16 @@ class PlacedJob:
         run = Run(manner.circumstances, self._outputs(), took) if fits else None
         printed = (raw.printed or b"").decode(errors="replace")
         words = (raw.refusal or b"").decode(errors="replace")
-        refusal = Refusal(words, raw.refusal_line or None) if raw.status == abi.Status.refused else None
+        refusal = self._read_refusal(words, raw.refusal_line) if raw.status == abi.Status.refused else None
         return CpuRun(manner, run, tuple(sights), raw.status, took, raw.block_ms / 1000, printed, refusal, asks)
+
+    def _read_refusal(self, words: str, number: int) -> Refusal:
+        """Why the run ended; ClaimError for a PTX instruction that the cpu device does not have."""
+        file, line = locate_line(self.program.loaded.library, number or None)
+        place = f"{file or self.job.path}:{line}" if line else str(self.job.path)
+        if words.endswith(ALONE):
+            raise ClaimError(f"{place}: {words}")
+        return Refusal(f"{place}: {words}") if file else Refusal(words, line)
 
     @property
     def accesses(self) -> int:
@@ -358,7 +370,9 @@ def uninitialised_local(library: compiler.Library, place: tuple[int, str]) -> Fi
     """A warning of the compiler's, which cannot know whether the line is reached or its result matters."""
     number, name = place
     file, line = locate_line(library, number)
-    return Finding("uninitialised", f"{name} is used before it has a value", "warning", line=line, file=file)
+    return Finding(
+        "uninitialised", f"{shown_register(name)} is used before it has a value", "warning", line=line, file=file
+    )
 
 
 def check_arguments(job: Job, entry: str, signature: str, args: tuple[str | int, ...]) -> None:
@@ -366,10 +380,24 @@ def check_arguments(job: Job, entry: str, signature: str, args: tuple[str | int,
     if len(args) != len(signature):
         raise ClaimError(f"{job.path}: {entry} has {len(signature)} parameters; the claim passes {len(args)}: {args}")
     for number, (letter, value) in enumerate(zip(signature, args, strict=True), start=1):
-        if letter not in ("P" if isinstance(value, str) else "il"):
+        if letter not in ("Pw" if isinstance(value, str) else "ilw"):
             passed = f"the array {value}" if isinstance(value, str) else f"the integer {value}"
             takes = {"P": "a pointer", "i": "a 32-bit integer", "l": "a 64-bit integer"}.get(letter, NO_PARAMETER)
             raise ClaimError(f"{job.path}: parameter {number} of {entry} is {takes}; the claim passes {passed}")
+
+
+def check_limits(job: Job, step: Step, limits: PtxLimits | None) -> None:
+    """Raise a ClaimError if a launch is not one for which a PTX kernel was compiled."""
+    if limits is None:
+        return
+    where, threads = f"{job.path}: {step.entry}", math.prod(step.block)
+    if limits.exact_block and step.block != limits.exact_block:
+        raise ClaimError(f"{where} is compiled for blocks of {limits.exact_block} (.reqntid); block = {step.block}")
+    if limits.most_threads and threads > limits.most_threads:
+        raise ClaimError(f"{where} is compiled for at most {limits.most_threads} threads (.maxntid); block = {threads}")
+    if limits.cluster and (step.cluster or (1, 1, 1)) != limits.cluster:
+        found = f"cluster = {step.cluster or (1, 1, 1)}"
+        raise ClaimError(f"{where} is compiled for clusters of {limits.cluster} (.reqnctapercluster); {found}")
 
 
 @contextmanager
@@ -443,7 +471,7 @@ class CpuBackend:
                 return bound[flavour].find_returned(self._runtime, probe.timeout)
             if question.watch:
                 return Outcome(stored=bound["check"].find_store(self._runtime, question.watch, probe.timeout))
-            outcome = examine(job, probe, run, self._waiters, run_text=run_text)
+            outcome = examine(job, probe, run, self._waiters, run_text=None if job.through == "ptx" else run_text)
         except StartedProcessError:
             message = "the kernel starts processes of its own; kfuzz ended them"
             return Outcome(findings=(Finding("trap", message),))
@@ -455,7 +483,7 @@ class CpuBackend:
         return replace(outcome, findings=(*outcome.findings, *unset)) if unset else outcome
 
     def _program(self, job: Job, flavour: Flavour) -> LoadedFlavour:
-        key = (flavour, job.path, job.source, job.flags, job.entries)
+        key = (flavour, job.path, job.source, job.flags, job.entries, job.through)
         program = self._programs.get(key)
         if program is None:
             program = self._programs[key] = LoadedFlavour(job, flavour)

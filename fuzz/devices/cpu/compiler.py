@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,9 @@ from kfuzz.common.printable import printable
 from kfuzz.devices import ClaimError, Job, cache, is_host
 from kfuzz.devices.cpu.complaints import complaint_lines
 from kfuzz.devices.cpu.left_out_keywords import compile_leniently
+from kfuzz.devices.cpu.module_unit import ModuleUnit, build_module_unit
 from kfuzz.devices.cpu.options import HOST_LIBRARIES, LIBRARIES, LINK, Flags, Flavour, split_flags
+from kfuzz.devices.cpu.ptx.module import PtxLimits
 from kfuzz.devices.cpu.toolchain import (
     FRONTS,
     HOME,
@@ -90,6 +92,8 @@ class Library:
     """Line and name of each local variable that is used before it has a value, as the compiler warns."""
     dynamic_shared: tuple[str, ...]
     flush_denormals: bool
+    limits: Mapping[str, PtxLimits] = field(default_factory=dict)
+    """What a PTX module says of the launches of its kernels, by entry."""
 
 
 def _front(job: Job, unit: Unit) -> int:
@@ -97,11 +101,15 @@ def _front(job: Job, unit: Unit) -> int:
     return (1 + unit.uses_torch) if any(map(is_host, job.entries)) else 0
 
 
+def _unit_of(job: Job, flavour: Flavour) -> Unit:
+    return build_module_unit(job, flavour) if job.through else build_unit(job, flavour)
+
+
 def build_library(job: Job, flavour: Flavour) -> Library:
     """Compile the job's kernel file for a flavour. ClaimError with the compiler's own words if it does not compile."""
     compiler = find_compiler()
     chosen = split_flags(job.flags)
-    unit = build_unit(job, flavour)
+    unit = _unit_of(job, flavour)
     parts = [
         identity(compiler),
         own_digest(),
@@ -129,6 +137,7 @@ def build_library(job: Job, flavour: Flavour) -> Library:
         uninitialised=tuple((line, one) for line, one in notes["uninitialised"]),
         dynamic_shared=unit.dynamic_shared,
         flush_denormals=chosen.flush_denormals,
+        limits=unit.limits if isinstance(unit, ModuleUnit) else {},
     )
 
 
@@ -176,7 +185,10 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
             without_precompiled = done = compile_leniently(partial(compiled, FRONTS[before]), unit)
             if not done.returncode:
                 shutil.rmtree(header.parent, ignore_errors=True)  # so the precompiled header is damaged
-            elif (whole := build_whole_unit(job, flavour)) not in (None, unit):  # a macro may need more
+            elif not job.through and (whole := build_whole_unit(job, flavour)) not in (
+                None,
+                unit,
+            ):  # a macro may need more
                 done = compile_leniently(partial(compiled, str(header)), whole)
             if done.returncode:
                 if "ld returned" in done.stderr:

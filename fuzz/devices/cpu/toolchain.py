@@ -16,6 +16,7 @@ from typing import Any
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.devices import DeviceError, cache
 from kfuzz.devices.cpu.options import COMMON, LANGUAGE, RUNTIME, Flags, Flavour, options
+from kfuzz.devices.cpu.ptx.storage import MARK
 from kfuzz.devices.host_compiler import build_once, environment, find_compiler, identity, run_compiler
 
 HOME = Path(__file__).parents[2] / "cuda_on_cpu"
@@ -204,10 +205,10 @@ def read_places(path: Path) -> dict[str, Any]:
         if words[3] == "TLS":
             places[int(words[1], 16), int(words[2], 0)] = words[7]
         elif words[3] == "OBJECT" and words[2] != "0":
-            variables.append((words[7].rpartition("::")[2], int(words[1], 16), int(words[2], 0)))
+            variables.append((_plain_name(words[7]), int(words[1], 16), int(words[2], 0)))
     (anchor,) = (offset for (offset, _), name in places.items() if name == "cuda_on_cpu_anchor")
     shared = [
-        (GUARD if name.startswith(GUARD) else name.rpartition("::")[2], offset, size)
+        (GUARD if name.startswith(GUARD) else _plain_name(name), offset, size)
         for (offset, size), name in places.items()
         if name != "cuda_on_cpu_anchor"
     ]
@@ -219,7 +220,12 @@ def shared_arrays(path: Path) -> dict[str, int]:
     """The names of the static __shared__ arrays in an object or a library, and their bytes."""
     of_none = (GUARD, "cuda_on_cpu_anchor")
     arrays = (words for words in _symbols(path, "--demangle") if words[3] == "TLS" and not words[7].startswith(of_none))
-    return {words[7].rpartition("::")[2]: int(words[2], 0) for words in arrays}
+    return {_plain_name(words[7]): int(words[2], 0) for words in arrays}
+
+
+def _plain_name(name: str) -> str:
+    """A variable's name without its function or namespace, and as PTX has it."""
+    return name.rpartition("::")[2].removeprefix(MARK)
 
 
 def global_variables(path: Path) -> set[str]:

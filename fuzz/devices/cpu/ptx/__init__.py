@@ -1,4 +1,4 @@
-"""Translates inline PTX into C++: asm statements, their instructions, and what each of these means (families/).
+"""Translates PTX into C++: asm statements and whole modules, and what each instruction means (families/).
 
-A family of instructions is one file with a table of rows; nothing else registers it.
+A family of instructions is one file with a table of rows, for statements and modules alike; nothing else registers it.
 """

@@ -164,7 +164,7 @@ def _operands(source: str, code: str, are_outputs: bool) -> Iterator[AsmOperand]
     while source[at:].strip(", \t\r\n\\"):
         rest = _COMMENT.sub(lambda found: " " * len(found[0]), source[at:])
         match = _OPERAND.match(rest.replace("\\\n", "  "))
-        end = match and _closing(code, at + match.end() - 1)
+        end = match and closing(code, at + match.end() - 1)
         if not match or not end:
             if rest.strip(", \t\r\n\\"):
                 raise AsmError(f"an operand written as {' '.join(rest.split())[:40]}")
@@ -179,16 +179,11 @@ def _operands(source: str, code: str, are_outputs: bool) -> Iterator[AsmOperand]
             at += 1
 
 
-def _closing(code: str, start: int) -> int:
-    """The place after the bracket that closes the one at `start`; 0 if there is none."""
+def closing(code: str, start: int, pair: str = "()") -> int:
+    """The place after the bracket that closes the one at `start` in blanked code; 0 if there is none."""
     depth = 0
     for at in range(start, len(code)):
-        depth += {"(": 1, ")": -1}.get(code[at], 0)
+        depth += (code[at] == pair[0]) - (code[at] == pair[1])
         if depth == 0:
             return at + 1
     return 0
-
-
-def closing(code: str, start: int) -> int:
-    """The place after the bracket that closes the one at `start` in blanked code; 0 if there is none."""
-    return _closing(code, start)

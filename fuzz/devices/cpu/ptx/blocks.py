@@ -11,7 +11,6 @@ from kfuzz.devices.cpu.ptx.grammar import PtxInstruction, PtxLabel, PtxProgram, 
 from kfuzz.devices.cpu.ptx.table import write_instruction
 from kfuzz.devices.cpu.ptx.words import CONSTRAINTS, TYPES, C, PtxNames
 
-_BRANCHES = ("bra", "bra.uni")
 _GO_ON = {"wgmma.mma_async": 2, "tcgen05.ld": 1}
 """Instructions that write registers after their statement, and among how many of their operands these are."""
 
@@ -19,6 +18,9 @@ _GO_ON = {"wgmma.mma_async": 2, "tcgen05.ld": 1}
 def write_statement(statement: AsmStatement, newline: str = "\n") -> str:
     """The C++ for an asm statement; AsmError names the first thing that has no translation."""
     program = read_program(statement.text, statement.lines)
+    if program.variables:
+        one = program.variables[0]
+        raise AsmError(f"a declaration in an asm statement (.{one.space} {one.name})", one.line)
     if not statement.text.strip():
         return "({ })"  # it tells a compiler that values are used, and accesses none
     places = _find_places(program, statement.operands)
@@ -38,8 +40,8 @@ def write_statement(statement: AsmStatement, newline: str = "\n") -> str:
     return "".join((*pieces, *given, " })"))
 
 
-def _find_places(program: PtxProgram, operands: tuple[AsmOperand, ...]) -> dict[str, str]:
-    """The variables behind the registers of instructions that go on after the statement, by the operands' words."""
+def words_in_flight(program: PtxProgram) -> set[str]:
+    """The words for registers of instructions that go on after the statement."""
     vectors = [
         vector
         for one in program.items
@@ -49,7 +51,12 @@ def _find_places(program: PtxProgram, operands: tuple[AsmOperand, ...]) -> dict[
         for vector in one.operands[:count]
         if isinstance(vector, PtxVector)
     ]
-    found = {word.text for vector in vectors for word in vector.words}
+    return {word.text for vector in vectors for word in vector.words}
+
+
+def _find_places(program: PtxProgram, operands: tuple[AsmOperand, ...]) -> dict[str, str]:
+    """The variables behind the registers of instructions that go on after the statement, by the operands' words."""
+    found = words_in_flight(program)
     return {
         f"%{number}": f"CUDA_ON_CPU_PLACE({one.expression})"
         for number, one in enumerate(operands)
@@ -81,38 +88,29 @@ def _declare_registers(program: PtxProgram) -> Iterator[str]:
         if one.type not in TYPES:
             raise AsmError(f"PTX registers of type .{one.type}")
         yield f"{TYPES[one.type]} cuda_on_cpu_r_{one.name} = {C}PtxUnwritten();"
-    if any(_is_carrying(one) for one in program.items):
+    if any(is_carrying(one) for one in program.items):
         yield "bool cuda_on_cpu_carry = false;"
 
 
 def _write_items(program: PtxProgram, statement: AsmStatement, places: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     """The line and the C++ of each item."""
     registers = {one.name: f"cuda_on_cpu_r_{one.name}" for one in program.registers}
-    names = PtxNames(len(statement.operands), registers, places)
-    labels = {one.name for one in program.items if isinstance(one, PtxLabel)}
+    labels = {one.name: f"cuda_on_cpu_to_{one.name}" for one in program.items if isinstance(one, PtxLabel)}
+    names = PtxNames(len(statement.operands), registers | labels, places)
     carries = False
     for one in program.items:
         if isinstance(one, PtxLabel):
             yield one.line, f"cuda_on_cpu_to_{one.name}:;"
             continue
         carries = carries or ".cc" in one.name
-        if _is_carrying(one) and not carries:
+        if is_carrying(one) and not carries:
             raise AsmError(f"a carry from another asm statement ({one.name})", one.line)
         guard = f"if ({names.write(one.guard, one.line)}) " if one.guard else ""
-        if one.name in _BRANCHES:
-            yield one.line, f"{guard}goto cuda_on_cpu_to_{_target(one, labels)};"
-        else:
-            yield one.line, f"{guard}{{ {write_instruction(one, names)}; }}"
+        yield one.line, f"{guard}{{ {write_instruction(one, names)}; }}"
 
 
-def _target(branch: PtxInstruction, labels: set[str]) -> str:
-    text = str(getattr(branch.operands[0], "text", "")) if len(branch.operands) == 1 else ""
-    if text not in labels:
-        raise AsmError(f"the PTX label {text}", branch.line)
-    return text
-
-
-def _is_carrying(item: PtxInstruction | PtxLabel) -> bool:
+def is_carrying(item: PtxInstruction | PtxLabel) -> bool:
+    """Whether it adds a carry, or gives one."""
     if isinstance(item, PtxLabel):
         return False
     first, _, rest = item.name.partition(".")

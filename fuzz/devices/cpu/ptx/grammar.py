@@ -4,18 +4,23 @@ Knows the grammar of PTX, but not what an instruction means.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from kfuzz.devices.cpu.ptx.asm_text import AsmError
+from kfuzz.devices.cpu.ptx.variables import DECLARED, PtxVariable, read_variables
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _LABEL = re.compile(r"([A-Za-z_$%][\w$%=]*)\s*:(?!:)")
 _GUARD = re.compile(r"@\s*(!?)\s*([\w$%]+)\s*")
 _NAME = re.compile(r"[A-Za-z][\w.:]*(?:\s+\.[\w.:]+)*")
-_REGISTERS = re.compile(r"\.reg\s*\.(\w+)\s*(.*)", re.DOTALL)
+_REGISTERS = re.compile(r"\.reg\s*(?:\.v(?P<size>[24])\s*)?\.(?P<type>\w+)\s*(?P<names>.*)", re.DOTALL)
 _MANY = re.compile(r"([\w$%]+)\s*<\s*(\d+)\s*>")
 _OPENS, _CLOSES = "{[(", "}])"
+_HINTS = (".pragma",)
+"""What changes how fast code is, not what it does."""
+_TABLES = (".branchtargets", ".calltargets", ".callprototype")
+"""What a label names that is no place in the code."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +82,16 @@ class PtxScope:
 
     outer: "PtxScope | None" = None
     names: dict[str, str] = field(default_factory=dict)
+    vectors: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The names of the parts of each register that is a vector."""
 
     def find(self, name: str) -> str | None:
         """The unique name of what is declared here or further out."""
         return self.names.get(name) or (self.outer.find(name) if self.outer else None)
+
+    def find_vector(self, name: str) -> tuple[str, ...]:
+        """The parts of a register that is a vector; none if it is no such register."""
+        return self.vectors.get(name) or (self.outer.find_vector(name) if self.outer else ())
 
 
 @dataclass(frozen=True)
@@ -97,6 +108,10 @@ class PtxProgram:
 
     registers: tuple[PtxRegister, ...]
     items: tuple[PtxInstruction | PtxLabel, ...]
+    variables: tuple[PtxVariable, ...] = ()
+    """With their unique names."""
+    tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The labels to which a branch by a number goes, by the label of the table."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +122,10 @@ class _Piece:
 
 
 def read_program(text: str, lines: Sequence[int]) -> PtxProgram:
-    """The program of an asm statement's text; AsmError says what is not understood."""
+    """The program of the text of an asm statement or a function; AsmError says what is not understood."""
     text = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     registers: list[PtxRegister] = []
+    variables: list[PtxVariable] = []
     pieces: list[_Piece] = []
     for piece in _pieces(text, lines):
         if piece.text.endswith(":"):
@@ -118,13 +134,20 @@ def read_program(text: str, lines: Sequence[int]) -> PtxProgram:
             pieces.append(_Piece(f"{name}:", piece.line, piece.scope))
         elif piece.text.startswith(".reg"):
             registers += _declare(piece, len(registers))
-        else:
+        elif DECLARED.match(piece.text):
+            variables += _declare_variables(piece, {one.name for one in variables})
+        elif not piece.text.startswith(_HINTS):
             pieces.append(piece)
     items: list[PtxInstruction | PtxLabel] = []
+    tables: dict[str, tuple[str, ...]] = {}
     for piece in pieces:
-        is_label = piece.text.endswith(":")
-        items.append(PtxLabel(piece.text[:-1], piece.line) if is_label else _instruction(piece))
-    return PtxProgram(tuple(registers), tuple(items))
+        if piece.text.startswith(_TABLES):
+            targets = split_commas(piece.text.partition(" ")[2])
+            tables[items.pop().name] = tuple(piece.scope.find(one) or one for one in targets)
+        else:
+            is_label = piece.text.endswith(":")
+            items.append(PtxLabel(piece.text[:-1], piece.line) if is_label else _instruction(piece))
+    return PtxProgram(tuple(registers), tuple(items), tuple(variables), tables)
 
 
 def _pieces(text: str, lines: Sequence[int]) -> Iterator[_Piece]:
@@ -177,14 +200,29 @@ def _declare(piece: _Piece, number: int) -> list[PtxRegister]:
     if not match:
         raise AsmError(f"the declaration {piece.text}", piece.line)
     made = list[PtxRegister]()
-    for one in match[2].split(","):
+    for one in match["names"].split(","):
         name = _label(one)
         many = _MANY.fullmatch(name)
-        for each in [f"{many[1]}{i}" for i in range(int(many[2]))] if many else [name]:
+        every = [f"{many[1]}{i}" for i in range(int(many[2]))] if many else [name]
+        if match["size"]:
+            every = [f"{name}.{part}" for part in "xyzw"[: int(match["size"])]]
+            piece.scope.vectors[name] = tuple(every)
+        for each in every:
             unique = f"{_plain(each)}_{number + len(made)}"
             piece.scope.names[each] = unique
-            made.append(PtxRegister(unique, match[1]))
+            made.append(PtxRegister(unique, match["type"]))
     return made
+
+
+def _declare_variables(piece: _Piece, taken: set[str]) -> Iterator[PtxVariable]:
+    """The variables of a function; the spaces for the parameters of its calls share one place for each name."""
+    for one in read_variables(piece.text, piece.line):
+        unique = f"{_plain(one.name)}_of_call" if one.space == "param" else _plain(one.name)
+        while one.space != "param" and unique in taken:
+            unique += "_"
+        taken.add(unique)
+        piece.scope.names[one.name] = unique
+        yield replace(one, name=unique)
 
 
 def _instruction(piece: _Piece) -> PtxInstruction:
@@ -214,6 +252,10 @@ def split_commas(text: str) -> list[str]:
 def _operand(text: str, piece: _Piece) -> PtxOperand:
     if text.startswith("{") and text.endswith("}"):
         return PtxVector(tuple(_word(one, piece) for one in split_commas(text[1:-1])))
+    if text.startswith("(") and text.endswith(")"):
+        return PtxVector(tuple(_word(one, piece) for one in split_commas(text[1:-1])))
+    if parts := piece.scope.find_vector(text):
+        return PtxVector(tuple(_word(one, piece) for one in parts))
     if text.startswith("[") and text.endswith("]"):
         first, *more = split_commas(text[1:-1]) or [""]
         words = [one for part in more for one in split_commas(part.strip("{}"))]
@@ -237,5 +279,5 @@ def _place(text: str, piece: _Piece) -> tuple[PtxWord, PtxWord | None]:
 def _word(text: str, piece: _Piece) -> PtxWord:
     text = text.strip()
     negated = text.startswith("!")
-    name = text.removeprefix("!").strip()
-    return PtxWord(piece.scope.find(_label(name)) or name, negated)
+    name, plus, offset = re.sub(r"\s*\+\s*", "+", text.removeprefix("!").strip()).partition("+")
+    return PtxWord(f"{piece.scope.find(_label(name)) or name}{plus}{offset}", negated)

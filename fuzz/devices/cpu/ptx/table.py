@@ -26,22 +26,24 @@ _FIELD = re.compile(r"\{(?:(all)|([vacprw]?)(\d+)(?:=(\d+))?)\}")
 
 
 @cache
-def every_row() -> tuple[tuple[re.Pattern[str], PtxTemplate], ...]:
-    """The rows of all families."""
+def every_row(of_module: bool = False) -> tuple[tuple[re.Pattern[str], PtxTemplate], ...]:
+    """The rows of all families, with those that only whole modules have."""
     names = sorted(one.name for one in pkgutil.iter_modules(families.__path__))
-    rows: list[PtxRow] = [row for name in names for row in import_module(f"{families.__name__}.{name}").ROWS]
+    found = [import_module(f"{families.__name__}.{name}") for name in names]
+    rows: list[PtxRow] = [row for one in found for row in one.ROWS]
+    rows += [row for one in found for row in getattr(one, "OF_MODULES", ()) if of_module]
     return tuple((re.compile(pattern), template) for pattern, template in rows)
 
 
 @lru_cache(maxsize=4096)
-def templates_of(name: str) -> tuple[str, ...]:
+def templates_of(name: str, of_module: bool = False) -> tuple[str, ...]:
     """The templates of the rows for an instruction of this name, with the parts of the name filled in."""
-    return tuple(_templates(name))
+    return tuple(_templates(name, of_module))
 
 
-def write_instruction(instruction: PtxInstruction, names: PtxNames) -> str:
+def write_instruction(instruction: PtxInstruction, names: PtxNames, of_module: bool = False) -> str:
     """The C++ for an instruction, without its guard; AsmError names what has no row."""
-    found = templates_of(instruction.name)
+    found = templates_of(instruction.name, of_module)
     fields = _fields(instruction.operands, names, instruction.line)
 
     def places(number: int, with_registers: bool) -> str:
@@ -56,8 +58,8 @@ def write_instruction(instruction: PtxInstruction, names: PtxNames) -> str:
     raise AsmError(f"the PTX instruction {instruction.name}{why}", instruction.line)
 
 
-def _templates(name: str) -> Iterator[str]:
-    for pattern, template in every_row():
+def _templates(name: str, of_module: bool) -> Iterator[str]:
+    for pattern, template in every_row(of_module):
         if match := pattern.fullmatch(name):
             text = template if isinstance(template, str) else template(match)
             if text is not None:

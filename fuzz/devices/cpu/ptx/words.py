@@ -46,6 +46,8 @@ SPECIAL = {
 """Special registers. The cpu device is an H200 with its 132 multiprocessors."""
 _INTEGER = re.compile(r"(-?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)U?")
 _BITS = re.compile(r"0[fF]([0-9a-fA-F]{8})|0[dD]([0-9a-fA-F]{16})")
+_OF_SYMBOL = re.compile(r"([\w$%]+)\+(\d+)")
+"""A place in a variable."""
 _DECIMAL = re.compile(r"-?\d+\.\d*(?:[eE][+-]?\d+)?")
 
 
@@ -83,6 +85,8 @@ class PtxNames:
             return f"cuda_on_cpu_{number}" if number < self.operands else None
         if text.startswith("%"):  # an asm without operands writes one sign, others two
             return SPECIAL.get(text.lstrip("%"))
+        if (of_symbol := _OF_SYMBOL.fullmatch(text)) and of_symbol[1] in self.registers:
+            return f"({self.registers[of_symbol[1]]} + {of_symbol[2]})"
         if text == "WARP_SZ":
             return "32"
         return _constant(text)

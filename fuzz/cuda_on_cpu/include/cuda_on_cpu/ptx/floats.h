@@ -44,6 +44,15 @@ CUDA_ON_CPU_INLINE T ptx_smaller(T a, T b) {
   return ptx_chosen<keeps_nan, of_sizes>(a, b, [](T x, T y) CUDA_ON_CPU_UNCHECKED { return min_number<T>(x, y); });
 }
 
+// Approximations of which the lower 32 bits are 0, from an operand whose lower 32 bits and subnormal numbers count as 0.
+CUDA_ON_CPU_INLINE double ptx_upper_half(double x) { return from_bits<double>(to_bits(x) & 0xffffffff00000000u); }
+CUDA_ON_CPU_INLINE double ptx_flushed_upper(double x) {
+  double upper = ptx_upper_half(x);
+  return std::fabs(upper) < std::numeric_limits<double>::min() ? std::copysign(0.0, upper) : upper;
+}
+CUDA_ON_CPU_INLINE double ptx_rcp_upper(double x) { return ptx_flushed_upper(1 / ptx_flushed_upper(x)); }
+CUDA_ON_CPU_INLINE double ptx_rsqrt_upper(double x) { return ptx_flushed_upper(rsqrt(ptx_flushed_upper(x))); }
+
 // The sign of a on b.
 template <class T, class To, class A, class B>
 CUDA_ON_CPU_INLINE void ptx_copysign(To &&to, A a, B b) { ptx_put(to, std::copysign(ptx_as<T>(b), ptx_as<T>(a))); }

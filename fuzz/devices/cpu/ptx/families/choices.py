@@ -69,11 +69,19 @@ def _set_two(match: re.Match[str]) -> str | None:
     return f"{C}ptx_put({{0}}, ({low} ? {yes} : 0u) | ({high} ? {yes} << 16 : 0u))"
 
 
+def _set_half(match: re.Match[str]) -> str | None:
+    """Of two numbers of 16 bits: 1 or 0 of their type."""
+    made = compare(match["how"], match["type"]) if match["to"] == match["type"] else None
+    yes = {"f16": "0x3c00", "bf16": "0x3f80"}[match["type"]]
+    return made and f"{C}ptx_put({{0}}, static_cast<{C}ptx_b16>({made} ? {yes} : 0))"
+
+
 _FLOATS = _HOW.replace("lo|ls|hi|hs|", "")
 ROWS = (
     (rf"setp\.{_HOW}(?:\.(?P<bool>and|or|xor))?(?P<ftz>\.ftz)?\.{_COMPARED}", _setp),
     (rf"setp\.{_FLOATS}\.(?P<type>b?f16)x2", _setp_of_two),
     (rf"set\.{_HOW}(?:\.(?P<bool>and|or|xor))?(?P<ftz>\.ftz)?\.(?P<to>[us]32|f32)\.{_COMPARED}", _set),
+    (rf"set\.{_FLOATS}\.(?P<to>b?f16)\.(?P<type>b?f16)", _set_half),
     (rf"set\.{_FLOATS}\.(?P<to>[us]32|b?f16x2)\.(?P<type>b?f16)x2", _set_two),
     (r"selp\.([bus](?:16|32|64))", f"{C}ptx_selp<{C}ptx_<1>>({{0}}, {{1}}, {{2}}, {{3}})"),
     (r"selp\.(f(?:32|64))", lambda match: f"{C}ptx_selp<{TYPES[match[1]]}>({{0}}, {{1}}, {{2}}, {{3}})"),

@@ -102,7 +102,9 @@ ROWS = (
         r"cvt\.pack\.sat\.([us])16\.s32",
         lambda match: f"{C}ptx_cvt_pack<16, {str(match[1] == 's').lower()}>({{0}}, {{1}}, {{2}}, 0)",
     ),
-    (r"mov\.pred", f"{C}ptx_put({{0}}, {{1}})"),
+    (r"mov\.pred", f"{C}ptx_put({{0}}, static_cast<bool>({{1}}))"),
+    (r"mov\.b?f16", f"{C}ptx_move<{C}ptx_b16>({{0}}, {{1}})"),
+    (r"mov\.b?f16x2", f"{C}ptx_move<{C}ptx_b32>({{0}}, {{1}})"),
     (r"mov\.([bus](?:16|32|64|128))", f"{C}ptx_move<{C}ptx_<1>>({{0}}, {{1}})"),
     (r"mov\.(f(?:32|64))", lambda match: f"{C}ptx_move<{TYPES[match[1]]}>({{0}}, {{1}})"),
     (r"mov\.b(16|32|64|128)", f"{C}ptx_pack<<1>>({{0}}, {{v1}})"),
@@ -113,6 +115,6 @@ ROWS = (
     ),
     (r"cvta\.shared(?:::cta)?\.u64", f"{C}ptx_put_address({{0}}, {C}ptx_shared({{1}}))"),
     (r"cvta\.shared::cluster\.u64", f"{C}ptx_put_address({{0}}, {C}ptx_cluster_shared({{1}}))"),
-    (r"cvta(?:\.to)?\.(?:global|const)\.u64", f"{C}ptx_move<{C}ptx_u64>({{0}}, {{1}})"),
+    (r"cvta(?:\.to)?\.(?:global|const|local|param(?:::entry)?)\.u64", f"{C}ptx_move<{C}ptx_u64>({{0}}, {{1}})"),
     (r"isspacep\.shared(?:::cta)?", f"{C}ptx_put({{0}}, cuda_on_cpu_is_shared({C}ptx_generic({{1}})))"),
 )

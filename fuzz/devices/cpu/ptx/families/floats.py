@@ -119,6 +119,7 @@ ROWS = (
     (rf"(?P<what>add|sub|mul)(?P<round>){_FTZ}\.f32x2", _pairs),
     (rf"(?P<what>ex2|lg2|rcp|rsqrt|sqrt|sin|cos)\.approx{_FTZ}\.f32", _approximate),
     (r"(?P<what>tanh)\.approx(?P<ftz>)\.f32", _approximate),
+    (r"(rcp|rsqrt)\.approx\.ftz\.f64", f"{C}ptx_put({{0}}, {C}ptx_<1>_upper({C}ptx_as<double>({{1}})))"),
     (r"rsqrt\.approx\.f64", f"{C}ptx_put({{0}}, rsqrt({C}ptx_as<double>({{1}})))"),
     (rf"div\.(?P<how>approx|full){_FTZ}\.f32", _quotient),
     (r"(?P<what>max|min)\.f32", _plain_choice),

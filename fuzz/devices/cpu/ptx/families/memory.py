@@ -10,7 +10,7 @@ _HINT = r"(?P<hint>\.L2::cache_hint)?"
 _MODIFIERS = {
     "order": r"weak|volatile|relaxed|acquire|release",
     "scope": r"cta|cluster|gpu|sys",
-    "space": r"global|shared(?:::cta|::cluster)?|const",
+    "space": r"global|shared(?:::cta|::cluster)?|const|local|param(?:::entry|::func)?",
     "cache": r"ca|cg|cs|lu|cv|wb|wt",
     "nc": r"nc",
     "first": r"L1::(?:evict_(?:normal|unchanged|first|last)|no_allocate)",
@@ -23,14 +23,14 @@ _MODIFIERS = {
 """The words after `ld` and `st`, which people write in any order; each at most once."""
 _FRESH = ("cg", "cv", "wt")
 """Past the cache that other multiprocessors do not see."""
-_POINTS = {"global": "generic", "const": "generic", "shared::cluster": "cluster_shared"}
+_POINTS = {"shared": "shared", "shared::cta": "shared", "shared::cluster": "cluster_shared"}
 _LARGEST = 32
 """Bytes that one instruction loads or stores at most."""
 
 
 def point(space: str | None, place: int) -> str:
     """A pointer to the address in an operand's brackets."""
-    name = _POINTS.get(space or "global", "shared")
+    name = _POINTS.get(space or "", "generic")
     return f"{C}ptx_{name}({{a{place}}})"
 
 
@@ -57,7 +57,8 @@ def _access(match: re.Match[str]) -> str | None:
         return None
     order, strong = modifiers.get("order", "weak"), "acquire" if loads else "release"
     is_atomic = order in ("relaxed", strong)
-    plain_alone = {"cache", "nc", "const"} & {*modifiers, *modifiers.values()}
+    of_call = modifiers.get("space", "").startswith("param")
+    plain_alone = of_call or {"cache", "nc", "const"} & {*modifiers, *modifiers.values()}
     if (
         is_atomic != ("scope" in modifiers)
         or (order in ("acquire", "release") and order != strong)
@@ -77,6 +78,8 @@ def _access(match: re.Match[str]) -> str | None:
         of_block = str(modifiers["scope"] == "cta").lower()
         traits = f"{C}ptx_{what}_traits({str(order == strong).lower()}, {of_block})"
         made = f"{C}ptx_{what}_atomic<{kind}, {count}>({traits}, {place}, {words})"
+    elif of_call:
+        made = f"{C}ptx_{what}_parameter<{kind}, {count}>({place}, {words})"
     else:
         fresh = str(modifiers.get("cache") in _FRESH or order == "volatile").lower()
         made = f"{C}ptx_{what}<{kind}, {count}, {fresh}>({place}, {words})"
@@ -135,6 +138,11 @@ ROWS = (
     (  # the operation may also come first
         rf"(?P<what>atom|red)\.(?P<does>add|min|max|inc|dec|exch|cas|and|or|xor)"
         rf"\.(?P<order>relaxed|acquire|release|acq_rel)(?:\.{_SCOPE})?{_SPACE}(?P<noftz>\.noftz)?{_HINT}\.{_ATOMIC_TYPE}",
+        _atomic,
+    ),
+    (  # or the order last
+        rf"(?P<what>atom|red){_SPACE}\.{_SCOPE}\.(?P<order>relaxed|acquire|release|acq_rel)"
+        rf"\.(?P<does>add|min|max|inc|dec|exch|cas|and|or|xor)(?P<noftz>\.noftz)?{_HINT}\.{_ATOMIC_TYPE}",
         _atomic,
     ),
     (  # ptxas takes the space before the scope, too; what is asynchronous about it is only that no thread waits

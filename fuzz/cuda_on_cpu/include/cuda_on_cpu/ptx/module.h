@@ -1,0 +1,85 @@
+// What whole PTX modules need beside instructions: parameters of launches and calls, and the functions that every module
+// may call. Their parameters are addresses of the places where values lie, results first.
+#pragma once
+#include "../entry.h"
+#include "memory.h"
+#include "word_products.h"
+
+namespace cuda_on_cpu {
+
+// Eight bytes of a parameter: an array, an integer, or a part of a structure.
+struct PtxParameter {
+  uint64_t bits;
+  PtxParameter() = default;
+  PtxParameter(std::nullptr_t) : bits(0) {}
+  template <class T>
+  PtxParameter(T given) : bits(0) {
+    if constexpr (std::is_pointer_v<T>) bits = reinterpret_cast<uint64_t>(given);
+    else if constexpr (std::is_integral_v<T>) bits = static_cast<uint64_t>(static_cast<int64_t>(given));
+    else __builtin_memcpy(&bits, &given, sizeof given);
+  }
+};
+template <>
+struct Letter<PtxParameter> {
+  static constexpr char value = 'w';
+};
+
+// A parameter's place is no memory that threads share, so it needs no check.
+template <class T, int count, class... Out>
+CUDA_ON_CPU_INLINE void ptx_load_parameter(const void *from, Out &&...out) {
+  static_assert(sizeof...(Out) == count, "as many registers as the vector has elements");
+  T read[count];
+  __builtin_memcpy(read, from, sizeof read);
+  const T *next = read;
+  (ptx_put_wider(out, *next++), ...);
+}
+template <class T, int count, class... In>
+CUDA_ON_CPU_INLINE void ptx_store_parameter(void *to, In... in) {
+  static_assert(sizeof...(In) == count, "as many registers as the vector has elements");
+  const T values[] = {ptx_narrowed<T>(in)...};
+  __builtin_memcpy(to, values, sizeof values);
+}
+
+template <class T>
+CUDA_ON_CPU_INLINE T ptx_parameter(uint64_t at) {
+  T value;
+  __builtin_memcpy(&value, reinterpret_cast<const void *>(at), sizeof value);
+  return value;
+}
+// Each directive of the format takes the next of the values, which lie in memory one after the other, each aligned to its size.
+CUDA_ON_CPU_UNCHECKED inline void ptx_vprintf(uint64_t result, uint64_t format_at, uint64_t values_at, int) {
+  auto format = reinterpret_cast<const char *>(ptx_parameter<uint64_t>(format_at));
+  uint64_t values = ptx_parameter<uint64_t>(values_at), used = 0;
+  auto next = [&](uint64_t bytes) CUDA_ON_CPU_UNCHECKED {
+    used = (used + bytes - 1) / bytes * bytes + bytes;
+    return values + used - bytes;
+  };
+  int32_t count = 0;
+  char part[64];
+  for (uint64_t length; *format; format += length) {
+    bool is_directive = *format == '%' && format[1] != '%';
+    length = is_directive ? 2 + strcspn(format + 1, "diouxXeEfFgGaAcsp") : *format == '%' ? 2 : strcspn(format, "%");
+    if (length >= sizeof part) length = sizeof part - 1;
+    __builtin_memcpy(part, format, length);
+    part[length] = 0;
+    char last = part[length - 1];
+    if (!is_directive) cuda_on_cpu_printf("%s", *part == '%' ? "%" : part);
+    else if (strchr("eEfFgGaA", last)) cuda_on_cpu_printf(part, ptx_parameter<double>(next(8)));
+    else if (last == 's' || last == 'p' || strchr(part, 'l')) cuda_on_cpu_printf(part, ptx_parameter<uint64_t>(next(8)));
+    else cuda_on_cpu_printf(part, ptx_parameter<uint32_t>(next(4)));
+    count += is_directive;
+  }
+  __builtin_memcpy(reinterpret_cast<void *>(result), &count, sizeof count);
+}
+CUDA_ON_CPU_UNCHECKED inline void ptx_assertfail(uint64_t expression, uint64_t, uint64_t, uint64_t, uint64_t, int line) {
+  cuda_on_cpu_assertion_failed(reinterpret_cast<const char *>(ptx_parameter<uint64_t>(expression)), line);
+}
+CUDA_ON_CPU_UNCHECKED inline void ptx_malloc(uint64_t result, uint64_t bytes, int) {
+  auto made = reinterpret_cast<uint64_t>(cuda_on_cpu_malloc(ptx_parameter<uint64_t>(bytes)));
+  __builtin_memcpy(reinterpret_cast<void *>(result), &made, sizeof made);
+}
+CUDA_ON_CPU_UNCHECKED inline void ptx_free(uint64_t memory, int line) {
+  cuda_on_cpu_free(reinterpret_cast<void *>(ptx_parameter<uint64_t>(memory)), line);
+}
+
+}  // namespace cuda_on_cpu

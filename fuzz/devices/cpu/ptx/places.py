@@ -1,0 +1,68 @@
+"""The source lines that a PTX module names: `.file`, `.loc`, and the calls through which a line was inlined."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_FILE = re.compile(r'^[ \t]*\.file[ \t]+(\d+)[ \t]+"((?:\\.|[^"\\\n])*)"[^\n]*', re.MULTILINE)
+_LOC = re.compile(
+    r"^[ \t]*\.loc[ \t]+(\d+)[ \t]+(\d+)[ \t]+(\d+)"
+    r"(?:[^\n]*?\binlined_at[ \t]+(\d+)[ \t]+(\d+)[ \t]+(\d+))?[^\n]*",
+    re.MULTILINE,
+)
+_FUNCTION = re.compile(r"^[ \t]*(?:\.(?:visible|extern|weak)[ \t]+)*\.(?:entry|func)\b")
+_OF_A_COMPILER = re.compile(r"/(?:site|dist)-packages/|/cuda[^/]*/(?:.*/)?include/")
+"""Files of a compiler or an installed library, whose lines say less than the line that calls into them."""
+
+Place = tuple[int, int, int]
+"""File, line and column."""
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A line of a file by the file's number in the module."""
+
+    file: int
+    line: int
+
+
+@dataclass(frozen=True)
+class Places:
+    """The files of a module by their numbers, and the source line of each PTX line that has one."""
+
+    files: Mapping[int, str]
+    lines: Mapping[int, SourceLine]
+
+
+def read_places(text: str) -> Places:
+    """The places of a module's text without comments."""
+    files = {int(number): path for number, path in _FILE.findall(text)}
+    called: dict[Place, Place] = {}
+    at: dict[int, Place] = {}
+    current: Place | None = None
+    for number, line in enumerate(text.split("\n"), 1):
+        if found := _LOC.match(line):
+            file, row, column, *call = (int(one) for one in found.groups(default=0))
+            current = (file, row, column) if row else None  # line 0 is code of the compiler's own
+            if current and call[1]:
+                called.setdefault(current, (call[0], call[1], call[2]))
+        elif _FUNCTION.match(line):
+            current = None
+        elif current is not None and line.strip():
+            at[number] = current
+    return Places(files, {number: _shown(place, called, files) for number, place in at.items()})
+
+
+def _shown(place: Place, called: Mapping[Place, Place], files: Mapping[int, str]) -> SourceLine:
+    """The innermost line that is not of a compiler or a library."""
+    chain = [place]
+    while (outer := called.get(chain[-1])) is not None and outer not in chain:
+        chain.append(outer)
+    own = (one for one in chain if not _OF_A_COMPILER.search(files.get(one[0], "")))
+    shown = next(own, chain[-1])
+    return SourceLine(shown[0], shown[1])
+
+
+def blank_places(text: str) -> str:
+    """The text without these directives; every line stays where it is."""
+    return _LOC.sub("", _FILE.sub("", text))
