@@ -25,7 +25,7 @@ CASES = 300
 
 
 def load(target: Path | str, op: str = "", reference: Path | str = "") -> Kernel:
-    """Load a kernel: a .cu or .py file, the name of a kernel that comes with kfuzz, or `mypkg.softmax:forward`.
+    """Load a kernel: a .cu, .ptx or .py file, the name of a kernel that comes with kfuzz, or `mypkg.softmax:forward`.
 
     `op` or `reference` says what a file without a claim computes, as `--op` and `--reference` do on the command line.
     """

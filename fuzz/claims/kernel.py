@@ -462,6 +462,7 @@ class Kernel:
             entries=self.entries,
             warp_synchronous=self.warp_synchronous,
             runner=self.front.language.runner,
+            through=self.front.language.through,
         )
         return Bound(axes, sizes, self.accuracy(sizes), self.scalars_at(sizes), job, given)
 

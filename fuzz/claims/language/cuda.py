@@ -20,8 +20,8 @@ class Cuda(Language):
     name = "cuda"
     mark = "//"
     mark_in_words = "slashes, not in /* */"
-    foreign_keys = ("call",)
-    whole_claim = ("host", "launch")
+    foreign_keys: tuple[str, ...] = ("call",)
+    whole_claim: tuple[str, ...] = ("host", "launch")
     function_key = "host"
 
     def how_to_claim(self, where: str) -> str:

@@ -28,6 +28,9 @@ class Language(Protocol):
     runner: Runner = LAUNCHER
     """What runs its jobs."""
 
+    through: str = ""
+    """What its text is before the cpu device runs it, as `Job.through` says."""
+
     mark: str
     """Begins a comment, and so each line of a claim."""
     mark_in_words: str

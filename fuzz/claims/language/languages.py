@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kfuzz.claims.language.language import Language
 
-FILES = {".cu": "cuda", ".py": "python"}
+FILES = {".cu": "cuda", ".ptx": "ptx", ".py": "python"}
 """The ending of a language's files, and the file of this room that describes it."""
 ENDINGS = tuple(FILES)
 OTHERWISE, OF_MODULES = ".cu", ".py"
@@ -45,5 +45,5 @@ def ending_of(language: "Language") -> str:
 
 
 def endings_in_words() -> str:
-    """The endings as a sentence names them: `.cu or .py`."""
+    """The endings as a sentence names them: `.cu, .ptx or .py`."""
     return " or ".join((", ".join(ENDINGS[:-1]), ENDINGS[-1]))

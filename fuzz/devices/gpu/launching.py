@@ -459,7 +459,7 @@ class GpuContext:
         key = _key(job)
         code = self._codes.get(key)
         if code is None:
-            code = machine_code.compile_kernel(job.path, job.source, job.flags, job.entries, self.gpu.architecture)
+            code = machine_code.code_of(job, self.gpu.architecture)
             self._codes[key] = code
             if len(self._codes) > KEPT_MODULES:
                 self._programs.pop(self._codes.popitem(last=False)[1].digest, None)
@@ -631,7 +631,7 @@ def launch_plainly(job: Job, probe: Probe, context: cuda.Context) -> None:
         print(f"array {buffer.name} at {address:#x}")
         if (content := initial_bytes(buffer)) is not None:
             cuda.memcpy_htod(address, content)
-    code = machine_code.compile_kernel(job.path, job.source, job.flags, job.entries, driver.gpu().architecture)
+    code = machine_code.code_of(job, driver.gpu().architecture)
     program = _load(code, cuda.Device(0).get_attribute(SHARED_LIMIT), needs_driver(job))
     packed, stream = cuda.mem_alloc(MOST_PACKED), cuda.Stream()
     for step in job.steps:

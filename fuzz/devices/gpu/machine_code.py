@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kfuzz.devices import Call, ClaimError, Entry, cache
+from kfuzz.devices import Call, ClaimError, Entry, Job, cache
 from kfuzz.devices.gpu import deduced, nvidia
 from kfuzz.devices.host_compiler import run_compiler
 from kfuzz.devices.torch_headers import suggest_header
@@ -57,7 +57,12 @@ class MachineCode:
 
 
 def compile_kernel(
-    path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str
+    path: Path,
+    source: str,
+    flags: tuple[str, ...],
+    entries: tuple[Entry, ...],
+    architecture: str,
+    is_ptx: bool = False,
 ) -> MachineCode:
     """The machine code of a source, from the cache if this compiler has compiled the same text before."""
     nvidia.check_architecture(architecture)
@@ -74,10 +79,15 @@ def compile_kernel(
         *included,
     )
     if (kept := cache.fetch(name)) is None:
-        kept = _build(path, source, flags, entries, architecture)
+        kept = _build(path, source, flags, entries, architecture, is_ptx)
         cache.save(name, kept)
     symbols, _, image = kept.partition(b"\0")
     return _read_cubin(image, symbols.decode().split("\n"), path, entries, name)
+
+
+def code_of(job: Job, architecture: str) -> MachineCode:
+    """The machine code of a job's text, which is CUDA or a PTX module."""
+    return compile_kernel(job.path, job.source, job.flags, job.entries, architecture, is_ptx=job.through == "ptx")
 
 
 def included_texts(path: Path, source: str, flags: tuple[str, ...]) -> Iterator[str]:
@@ -101,7 +111,9 @@ def included_texts(path: Path, source: str, flags: tuple[str, ...]) -> Iterator[
                 waiting.append((file, text_of_file))
 
 
-def _build(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str) -> bytes:
+def _build(
+    path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str, is_ptx: bool
+) -> bytes:
     """The symbols of the entries, a 0, and the cubin.
 
     A pointer to `block_sum<256>` after the source makes the compiler instantiate it, and PTX gives its symbol, so kfuzz
@@ -128,6 +140,10 @@ def _build(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry
             if done.returncode or not made.exists():
                 raise ClaimError(compiler_words(path, entries, done.stdout + done.stderr))
 
+        if is_ptx:
+            ptx.write_text(source, encoding="utf-8")
+            make(cubin, ptx)
+            return "\n".join(map(_kernel_of_ptx, entries)).encode() + b"\0" + cubin.read_bytes()
         make(ptx, text)
         written = ptx.read_text(encoding="utf-8")
         symbols = {int(number): symbol for number, symbol in POINTER.findall(written)}
@@ -165,6 +181,13 @@ def _declare_pointer(source: str, number: int, entry: Entry) -> str:
         f"{before}__device__ void *{_pointer_name(number)} = (void *)({kernel}); "
         f'extern "C" __global__ void {_pack_name(number)}({parameters}) {{ kfuzz_pack({arguments}); }}'
     )
+
+
+def _kernel_of_ptx(entry: Entry) -> str:
+    """The symbol of a kernel of a PTX module."""
+    if not isinstance(entry, str):
+        raise ClaimError(f"{entry}: a GPU gets arrays and integers as arguments of PTX; leave numbers to --device cpu")
+    return entry
 
 
 def _pointer_name(number: int) -> str:

@@ -169,8 +169,8 @@ def fuzz(
 ) -> None:
     """Search for inputs that break kernels, and keep one small case for each way in which they break.
 
-    TARGET is the name of a kernel, a glob, a .cu or .py file, a callable in a module (mypkg.softmax:forward), or a
-    folder. Default: the kernels of the settings (kfuzz.toml), else those below this folder, else every correct kernel
+    TARGET is the name of a kernel, a glob, a .cu, .ptx or .py file, a callable in a module (mypkg.softmax:forward), or
+    a folder. Default: the kernels of the settings (kfuzz.toml), else those below this folder, else every correct kernel
     that comes with kfuzz. A program with a main and no claim runs as in kfuzz check. kfuzz compiles kernels and runs
     them with your rights. A kept case is only data.
 

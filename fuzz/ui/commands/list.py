@@ -29,7 +29,7 @@ from kfuzz.ui.targets.targets import find_files, suggest
 def list_kernels(ctx: click.Context, patterns: tuple[str, ...], as_json: bool, into: Path | None) -> None:
     """Show the kernels that come with kfuzz: what each computes (its op), its sizes and its launch parameters.
 
-    PATTERN is an op, a part of a name or a glob; a .cu or .py file or a folder shows your own kernels. Default: all.
+    PATTERN is an op, a part of a name or a glob; a file or a folder shows your own kernels. Default: all.
 
     A narrow terminal shows fewer columns. "Last run" is the last search on this machine, by kfuzz fuzz or
     pytest --kfuzz. kfuzz show KERNEL shows all of one kernel; kfuzz doctor shows which devices work.

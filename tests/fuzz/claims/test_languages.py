@@ -37,6 +37,7 @@ extern "C" __global__ void row_sum(const float *x, float *y, int cols) {
     ("name", "language"),
     [
         ("mine.cu", "cuda"),
+        ("mine.ptx", "ptx"),
         ("mine.py", "python"),
         ("mypkg.softmax:forward", "python"),
         ("mine.cuh", "cuda"),  # a file that somebody names is taken for CUDA
@@ -55,7 +56,7 @@ def test_a_language_has_the_name_of_its_file_and_a_device(ending: str) -> None:
 
 
 def test_the_endings_are_a_part_of_a_sentence() -> None:
-    assert endings_in_words() == ".cu or .py"
+    assert endings_in_words() == ".cu, .ptx or .py"
 
 
 def test_a_claim_of_a_kernel_in_a_python_file_is_of_cuda(tmp_path: Path) -> None:

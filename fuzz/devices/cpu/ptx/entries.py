@@ -33,9 +33,15 @@ def bytes_of_parameters(function: PtxFunction) -> int:
     return max((at + one.bytes for one, at in places_of_parameters(function)), default=1)
 
 
-def parameter_types(function: PtxFunction) -> tuple[str, ...]:
-    """The C++ types in which a launch gives a kernel's parameters: a structure comes in words of eight bytes."""
-    return tuple(kind for one in function.parameters for kind in _types_of(one))
+def launched_parameters(function: PtxFunction) -> list[tuple[str, str]]:
+    """The name and the type of each value that a launch gives: a structure comes in words of eight bytes."""
+    made = []
+    for one in function.parameters:
+        words = len(_types_of(one))
+        is_whole = words == 1 and not one.is_array
+        kind = "b64" if not is_whole else one.type if one.bytes in (4, 8) else "b32"
+        made += [(one.name if is_whole else f"{one.name}_{word}", kind) for word in range(words)]
+    return made
 
 
 def _types_of(one: PtxVariable) -> tuple[str, ...]:

@@ -55,6 +55,18 @@ def test_an_nvcc_that_sleeps_is_ended(own_cache: Path, monkeypatch: pytest.Monke
 
 @needs_nvcc
 @pytest.mark.usefixtures("own_cache")
+def test_a_ptx_module_becomes_machine_code_of_its_own_kernels() -> None:
+    kernel = load(DATA / "ptx" / "row_sum.ptx")
+    text = kernel.source
+    made = machine_code.compile_kernel(kernel.path, text, (), kernel.entries, "sm_90", is_ptx=True)
+    assert made.entries["row_sum"].parameters == (8, 8, 4)
+    wrong = text.replace("bar.sync 0;", "bar.sink 0;")
+    with pytest.raises(ClaimError, match=r"row_sum\.ptx: nvcc: ptxas .* Unknown modifier '\.sink'"):
+        machine_code.compile_kernel(kernel.path, wrong, (), kernel.entries, "sm_90", is_ptx=True)
+
+
+@needs_nvcc
+@pytest.mark.usefixtures("own_cache")
 def test_an_entry_is_found_by_the_words_of_the_claim() -> None:
     found = compiled(TEMPLATE, "scale<4, float>", "scale<2+2,double>", "inner::kernel", "plain").entries
     assert found["scale<4, float>"].symbol == "_Z5scaleILi4EfEvPT0_PKS0_i"

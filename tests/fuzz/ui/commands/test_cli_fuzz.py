@@ -119,13 +119,13 @@ def test_a_campaign_is_resumed_with_its_seed(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("fuzz", "nosuch"), "nosuch: no kernel, .cu or .py file or folder of that name"),
+        (("fuzz", "nosuch"), "nosuch: no kernel, .cu, .ptx or .py file or folder of that name"),
         (("fuzz", "mine.cu", "--max-time", "soon"), "'soon' is not a time; write 60, 60s, 5m or 1h"),
         (("fuzz", "mine.cu", "--max-time", "0"), "is not a time"),
         (("fuzz", "mine.cu", "--max-cases", "0"), "x>=1"),
         (("fuzz", "mine.cu", "--corpus", "file/below"), "not a writable folder"),
         (("fuzz", "mine.cu", "--baseline", "nosuch.json"), "nosuch.json: cannot be read"),
-        (("fuzz", "empty"), "empty: no .cu or .py file below it has a claim"),
+        (("fuzz", "empty"), "empty: no .cu, .ptx or .py file below it has a claim"),
         (("replay", "nosuch"), "nosuch: no such file or folder"),
         (("replay", "empty"), "nothing to replay"),
         (("minimize", "nosuch.json"), "nosuch.json: cannot be read"),

@@ -24,7 +24,7 @@ def job_of_module(text: str, block: int = 128) -> Job:
     """A job that adds rows of 0, 1, 2, ..."""
     x = np.arange(ROWS * COLUMNS, dtype=np.float32).reshape(ROWS, COLUMNS)
     arguments = {"y": f"f32[{ROWS}]", "x": x, "n": COLUMNS}
-    job = job_of(text, ("reversed_sum",), "reversed_sum", arguments, block=block, grid=ROWS)
+    job = job_of(text, ("row_sum",), "row_sum", arguments, block=block, grid=ROWS)
     return replace(job, path=Path("planted.ptx"), through="ptx")
 
 
@@ -40,7 +40,7 @@ def found(outcome: Outcome) -> set[tuple[str, str, str, int | None]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("check", [False, True])
 def test_a_right_module_gives_its_values_and_no_finding(device: CpuDevice, check: bool) -> None:
-    outcome = run(device, text_of("reversed_sum"), check=check)
+    outcome = run(device, text_of("row_sum"), check=check)
     assert outcome.findings == ()
     first = np.arange(ROWS) * COLUMNS
     np.testing.assert_array_equal(outcome.runs[0].outputs["y"], COLUMNS * first + COLUMNS * (COLUMNS - 1) / 2)
@@ -67,15 +67,15 @@ EDITS = {
 @pytest.mark.parametrize("edit", EDITS)
 def test_a_planted_bug_is_found_on_its_source_line(device: CpuDevice, edit: str) -> None:
     old, new, wanted = EDITS[edit]
-    text = text_of("reversed_sum")
+    text = text_of("row_sum")
     assert text.count(old) == 1
     places = found(run(device, text.replace(old, new)))
-    assert {(severity, kind, "reversed_sum.cu", line) for severity, kind, line in wanted} <= places
+    assert {(severity, kind, "row_sum.cu", line) for severity, kind, line in wanted} <= places
 
 
 @pytest.mark.slow
 def test_without_places_a_finding_names_the_line_of_the_module(device: CpuDevice) -> None:
-    text = text_of("reversed_sum").replace("bar.sync 0;", "")
+    text = text_of("row_sum").replace("bar.sync 0;", "")
     text = "\n".join(line if ".loc" not in line else "" for line in text.split("\n"))
     store = next(number for number, line in enumerate(text.split("\n"), 1) if "st.shared" in line)
     outcome = run(device, text)
@@ -100,18 +100,18 @@ def test_every_state_space_calls_and_branches_by_numbers(device: CpuDevice) -> N
 
 @pytest.mark.slow
 def test_what_has_no_row_is_one_line(device: CpuDevice) -> None:
-    text = text_of("reversed_sum").replace("add.f32 %f2, %f2, %f3;", "sust.b.1d.b32 [%rd1], {%r1};")
+    text = text_of("row_sum").replace("add.f32 %f2, %f2, %f3;", "sust.b.1d.b32 [%rd1], {%r1};")
     with pytest.raises(ClaimError) as error:
         run(device, text)
-    wanted = "reversed_sum.cu:16: the PTX instruction sust.b.1d.b32, which runs on the GPU alone"
+    wanted = "row_sum.cu:16: the PTX instruction sust.b.1d.b32, which runs on the GPU alone"
     assert str(error.value) == wanted
 
 
 @pytest.mark.slow
 def test_a_launch_that_the_module_forbids_is_refused(device: CpuDevice) -> None:
     with pytest.raises(ClaimError, match=r"at most 128 threads \(\.maxntid\); block = 256$"):
-        run(device, text_of("reversed_sum"), block=256)
-    text = text_of("reversed_sum").replace(".maxntid 128, 1, 1", ".reqntid 64")
+        run(device, text_of("row_sum"), block=256)
+    text = text_of("row_sum").replace(".maxntid 128, 1, 1", ".reqntid 64")
     with pytest.raises(ClaimError, match=r"blocks of \(64, 1, 1\) \(\.reqntid\); block = \(128, 1, 1\)$"):
         run(device, text)
 
