@@ -22,6 +22,7 @@ from pathlib import Path
 from threading import Lock
 
 from benchmarks.measurement import Figures, Record, measure_parts, read, write_json
+from kfuzz.devices import nvcc
 from kfuzz.devices.cpu.programs.server import Server
 from kfuzz.devices.gpu import driver, nvidia, sanitizer
 
@@ -112,7 +113,7 @@ def built_by_nvcc(place: Path) -> dict[str, Path]:
     made = {}
     for file in (EARLY, *HOPPER):
         made[file] = place / file
-        words = [nvidia.find_nvcc(), "-std=c++17", "-lineinfo", *nvidia.code_for(f"{driver.gpu().architecture}a")]
+        words = [nvcc.find_nvcc(), "-std=c++17", "-lineinfo", *nvcc.code_for(f"{driver.gpu().architecture}a")]
         subprocess.run([*words, str(planted_jobs.PLANTED / f"{file}.cu"), "-o", str(made[file])], check=True)
     return made
 

@@ -20,9 +20,9 @@ from pathlib import Path
 
 from benchmarks.measurement import Figures
 from kfuzz.common.text.cuda_text import blank_non_code, closing_bracket
+from kfuzz.devices import nvcc
 from kfuzz.devices.cpu.ptx.asm_text import AsmError, TextMacros, read_statement
 from kfuzz.devices.cpu.ptx.statements import Translated, translate_statements
-from kfuzz.devices.gpu import nvidia
 
 SUFFIXES = frozenset({".cu", ".cuh", ".h", ".hpp", ".inl"})
 LETTERS = {"r": "unsigned", "l": "unsigned long long", "f": "float", "d": "double", "h": "unsigned short",
@@ -101,7 +101,7 @@ def assembles(statement: str) -> bool:
         (source := Path(place) / "k.cu").write_text(kernel, encoding="utf-8")
         return any(
             not subprocess.run(
-                [nvidia.find_nvcc(), "-w", "-cubin", *nvidia.code_for(one), "-o", f"{place}/k", str(source)],
+                [nvcc.find_nvcc(), "-w", "-cubin", *nvcc.code_for(one), "-o", f"{place}/k", str(source)],
                 capture_output=True, check=False,
             ).returncode
             for one in ARCHITECTURES

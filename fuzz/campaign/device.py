@@ -38,11 +38,12 @@ class Opening:
     guard_all: bool = False
     share: int = 1
     family: str = ""
+    through: str = ""
 
 
 def open_launcher(how: Opening) -> Device:
     """What launches kernels on the cpu or the gpu."""
-    return vendor().open_device(how.sanitize) if how.name == "gpu" else CpuDevice()
+    return vendor().open_device(how.sanitize) if how.name == "gpu" else CpuDevice(how.through)
 
 
 def open_caller(how: Opening) -> Device:
@@ -61,10 +62,16 @@ class NamedDevice:
     """
 
     def __init__(
-        self, name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1, family: str = ""
+        self,
+        name: str,
+        sanitize: bool = False,
+        guard_all: bool = False,
+        share: int = 1,
+        family: str = "",
+        through: str = "",
     ) -> None:
         self.name = name
-        self._how = Opening(name, sanitize, guard_all, share, family)
+        self._how = Opening(name, sanitize, guard_all, share, family, through)
         self._parts: dict[Runner, Device] = {}
         self._pending: deque[tuple[Job, Probe]] = deque()
 
@@ -122,15 +129,18 @@ class NamedDevice:
         self.close()
 
 
-def open_device(name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1, family: str = "") -> Device:
+def open_device(
+    name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1, family: str = "", through: str = ""
+) -> Device:
     """The device of this name; `auto` is the gpu if there is one that works, else the cpu.
 
     `sanitize` lets a gpu check each access when a probe asks for it; the cpu always can. `guard_all` puts kfuzz's own
     allocator under torch on a gpu. `share`: how many such devices share the machine's memory. `family`: those of one
-    family share the processes that import Python's libraries.
+    family share the processes that import Python's libraries. `through`: "nvcc" lets the cpu run the PTX that nvcc
+    makes of CUDA.
     """
     check_guard_all(resolve_device(name), guard_all)
-    return NamedDevice(resolve_device(name), sanitize, guard_all, share, family)
+    return NamedDevice(resolve_device(name), sanitize, guard_all, share, family, through)
 
 
 def check_guard_all(device: str, guard_all: bool) -> None:
@@ -154,7 +164,12 @@ def jobs_worthwhile(kernels: int, max_cases: int | None) -> int | None:
 
 
 def lanes_for(
-    name: str, jobs: int | None, sanitize: bool = False, guard_all: bool = False, worthwhile: int | None = None
+    name: str,
+    jobs: int | None,
+    sanitize: bool = False,
+    guard_all: bool = False,
+    worthwhile: int | None = None,
+    through: str = "",
 ) -> tuple[Lane, ...]:
     """The lanes of a campaign on a device of this name: `auto` is the gpu and the cpu if both work.
 
@@ -167,14 +182,16 @@ def lanes_for(
     check_guard_all(device, guard_all)
     if name == "auto" and device == "gpu":
         fed = min(max(1, every // 2), MOST_ON_A_GPU)
-        return lane_of("gpu", fed, sanitize, guard_all), replace(lane_of("cpu", max(1, every - fed)), leaves_large=True)
+        cpu = lane_of("cpu", max(1, every - fed), through=through)
+        return lane_of("gpu", fed, sanitize, guard_all), replace(cpu, leaves_large=True)
     many = every if jobs or device == "cpu" else min(every, MOST_ON_A_GPU)
-    return (lane_of(device, many, sanitize, guard_all),)
+    return (lane_of(device, many, sanitize, guard_all, through),)
 
 
-def lane_of(name: str, jobs: int, sanitize: bool = False, guard_all: bool = False) -> Lane:
+def lane_of(name: str, jobs: int, sanitize: bool = False, guard_all: bool = False, through: str = "") -> Lane:
     """A lane of `jobs` processes on one device."""
-    return Lane(name, partial(open_device, name, sanitize, guard_all, max(1, jobs), secrets.token_hex()), jobs)
+    how = (name, sanitize, guard_all, max(1, jobs), secrets.token_hex(), through)
+    return Lane(name, partial(open_device, *how), jobs)
 
 
 def lane_of_torch() -> Lane:

@@ -2,14 +2,13 @@
 
 import pytest
 
-from kfuzz.devices import DeviceError
-from kfuzz.devices.gpu import nvidia
+from kfuzz.devices import DeviceError, nvcc
 
 
 def missing_nvcc() -> str:
     """Why there is no nvcc; empty if there is one."""
     try:
-        nvidia.find_nvcc()
+        nvcc.find_nvcc()
     except DeviceError as error:
         return str(error)
     return ""

@@ -24,10 +24,9 @@ from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.campaign.trials.unjudged import unjudged_text
 from kfuzz.cases.plans.plan import plan
 from kfuzz.common.text.headers import SourceFile
-from kfuzz.devices import ClaimError, DeviceError, Probe
+from kfuzz.devices import ClaimError, DeviceError, Probe, nvcc
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.cpu.translate import translate
-from kfuzz.devices.gpu import nvidia
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 
 PAIRS = sorted((DATA / "extensions" / "pairs").glob("*.cu"))
@@ -120,14 +119,14 @@ def test_what_nvcc_takes_is_not_refused(name: str) -> None:
 def is_taken_by_nvcc(text: str, folder: Path) -> bool:
     path = folder / "mine.cu"
     path.write_text(text)
-    command = [nvidia.find_nvcc(), "-c", "-w", "--expt-relaxed-constexpr", str(path), "-o", str(folder / "mine.o")]
+    command = [nvcc.find_nvcc(), "-c", "-w", "--expt-relaxed-constexpr", str(path), "-o", str(folder / "mine.o")]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 @pytest.mark.soak
 def test_nvcc_itself_takes_and_refuses_these(tmp_path: Path) -> None:
     try:
-        nvidia.find_nvcc()
+        nvcc.find_nvcc()
     except DeviceError as error:
         pytest.skip(str(error))
     assert [name for name, (text, _) in REFUSED.items() if is_taken_by_nvcc(text, tmp_path)] == []

@@ -32,7 +32,8 @@ class CpuDevice:
 
     name = "cpu"
 
-    def __init__(self) -> None:
+    def __init__(self, through: str = "") -> None:
+        self._through = through
         host_compiler.find_compiler()
         self._nurseries: set[Nursery] = set()
         """Those of its processes, which they may not outlive."""
@@ -41,6 +42,7 @@ class CpuDevice:
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job to its end or to its time-out; raise only ClaimError or DeviceError."""
+        job = self._as_run(job)
         for step in job.steps:
             check_launch(job, step)
         return self._sure(job, probe, lambda: self._worker.run(job, probe))
@@ -51,7 +53,7 @@ class CpuDevice:
 
     def ask(self, job: Job, probe: Probe) -> None:
         """Start a job if a GPU would accept its launches."""
-        wrong = None
+        job, wrong = self._as_run(job), None
         try:
             for step in job.steps:
                 check_launch(job, step)
@@ -59,6 +61,10 @@ class CpuDevice:
         except ClaimError as error:
             wrong = error
         self._asked.append((job, probe, wrong))
+
+    def _as_run(self, job: Job) -> Job:
+        """The job with what its text goes through first."""
+        return replace(job, through=self._through) if self._through and not job.through else job
 
     def answer(self) -> Outcome:
         """The outcome of the oldest job that `ask` started."""

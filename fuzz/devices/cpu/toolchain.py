@@ -16,7 +16,7 @@ from typing import Any
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.devices import DeviceError, cache
 from kfuzz.devices.cpu.options import COMMON, LANGUAGE, RUNTIME, Flags, Flavour, options
-from kfuzz.devices.cpu.ptx.storage import MARK
+from kfuzz.devices.cpu.ptx.storage import shown_name
 from kfuzz.devices.host_compiler import build_once, environment, find_compiler, identity, run_compiler
 
 HOME = Path(__file__).parents[2] / "cuda_on_cpu"
@@ -225,7 +225,7 @@ def shared_arrays(path: Path) -> dict[str, int]:
 
 def _plain_name(name: str) -> str:
     """A variable's name without its function or namespace, and as PTX has it."""
-    return name.rpartition("::")[2].removeprefix(MARK)
+    return shown_name(name.rpartition("::")[2])
 
 
 def global_variables(path: Path) -> set[str]:

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.common.text.remembering import has_lasting_variables
-from kfuzz.devices import Call, ClaimError, Entry, Finding, Job, Refusal, cache, is_host
-from kfuzz.devices.gpu import machine_code, nvidia
+from kfuzz.devices import Call, ClaimError, Entry, Finding, Job, Refusal, cache, is_host, nvcc
+from kfuzz.devices.gpu import nvidia
 from kfuzz.devices.gpu.far import Field
 from kfuzz.devices.host_compiler import run_compiler
 from kfuzz.devices.memory.repeats import Returned
+from kfuzz.devices.nvcc_ptx import compiler_words, included_texts
 from kfuzz.devices.tensors import make_tensor
 from kfuzz.oracle.numbers.elements import BY_TORCH_NUMBER
 from kfuzz.oracle.numbers.plural import plural
@@ -70,10 +71,10 @@ class SlotReport(ctypes.Structure):
 def compile_library(job: Job, architecture: str) -> Path:
     """The library of a file and its entries, from the cache if this compiler has compiled the same text before."""
     nvidia.check_architecture(architecture)
-    included = tuple(machine_code.included_texts(job.path, job.source, job.flags))
-    architecture = nvidia.target_of(architecture, job.source, *included)
+    included = tuple(included_texts(job.path, job.source, job.flags))
+    architecture = nvcc.target_of(architecture, job.source, *included)
     parts = [
-        nvidia.nvcc_version(nvidia.find_nvcc()),
+        nvcc.nvcc_version(nvcc.find_nvcc()),
         architecture,
         *COMMON,
         *job.flags,
@@ -104,7 +105,7 @@ def _link(job: Job, architecture: str, folder: Path, shim: str) -> bytes:
     command = ["-shared", "-Xlinker", "-Bsymbolic", *includes, "-o", str(library), str(text), *map(str, objects)]
     words = _run_nvcc(command, architecture, folder, job.path)
     if not library.exists():
-        raise ClaimError(machine_code.compiler_words(job.path, job.entries, words))
+        raise ClaimError(compiler_words(job.path, job.entries, words))
     return library.read_bytes()
 
 
@@ -116,7 +117,7 @@ def list_parts(with_torch: bool) -> list[Path]:
 
 def build_part(source: Path, architecture: str, folder: Path, shim: str) -> Path:
     """A part of the shim, compiled once."""
-    name = f"host/{cache.key(shim, architecture, *COMMON, nvidia.nvcc_version(nvidia.find_nvcc()), source.name)}.o"
+    name = f"host/{cache.key(shim, architecture, *COMMON, nvcc.nvcc_version(nvcc.find_nvcc()), source.name)}.o"
     made = folder / f"{source.name}.o"
     content = cache.fetch(name)
     if content is None:
@@ -131,7 +132,7 @@ def build_part(source: Path, architecture: str, folder: Path, shim: str) -> Path
 
 
 def _run_nvcc(words: list[str], architecture: str, folder: Path, what: Path | str) -> str:
-    command = [nvidia.find_nvcc(), *nvidia.code_for(architecture), *COMMON, *words]
+    command = [nvcc.find_nvcc(), *nvcc.code_for(architecture), *COMMON, *words]
     environment = {**os.environ, "TMPDIR": str(folder)}
     done = run_compiler(command, environment, what)
     return done.stdout + done.stderr

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from ctypes import c_void_p
 from pathlib import Path
 
-from kfuzz.devices import Entry, Job
+from kfuzz.devices import Entry, Job, nvcc
 from kfuzz.devices.gpu import device, driver, graphs, nvidia
 from kfuzz.devices.gpu.timed import CompiledFunctions, CompiledKernels
 from kfuzz.devices.vendor import GpuSession, Vendor
@@ -22,7 +22,7 @@ class Nvidia(Vendor):
 
     def check_compiling(self) -> None:
         driver.gpu()
-        nvidia.find_nvcc()
+        nvcc.find_nvcc()
 
     def open_device(self, sanitize: bool) -> device.GpuDevice:
         return device.GpuDevice(sanitize)
@@ -39,7 +39,7 @@ class Nvidia(Vendor):
         return f"CUDA {major}.{minor}, {found.name}, {found.architecture}"
 
     def describe_compiler(self) -> str:
-        return next(line for line in nvidia.nvcc_version(nvidia.find_nvcc()).splitlines() if "release" in line)
+        return next(line for line in nvcc.nvcc_version(nvcc.find_nvcc()).splitlines() if "release" in line)
 
     def tools(self) -> Mapping[str, Callable[[], str]]:
         return {"nvcc": describe_toolkit, "driver": self.describe_gpu, "compute-sanitizer": nvidia.find_sanitizer}
@@ -47,7 +47,7 @@ class Nvidia(Vendor):
     def versions(self) -> dict[str, str]:
         return {
             "cuda": ".".join(map(str, driver.gpu().driver_cuda)),
-            "nvcc": ".".join(map(str, nvidia.release(nvidia.find_nvcc()))),
+            "nvcc": ".".join(map(str, nvcc.release(nvcc.find_nvcc()))),
         }
 
     def session(self) -> AbstractContextManager[graphs.Session]:
@@ -73,9 +73,9 @@ class Nvidia(Vendor):
 
 def describe_toolkit() -> str:
     """Where nvcc is, its release, and the latest architecture that it compiles for."""
-    found = nvidia.find_nvcc()
-    major, minor = nvidia.release(found)
-    return f"{found} (CUDA {major}.{minor}, up to {nvidia.architectures(found)[-1]})"
+    found = nvcc.find_nvcc()
+    major, minor = nvcc.release(found)
+    return f"{found} (CUDA {major}.{minor}, up to {nvcc.architectures(found)[-1]})"
 
 
 VENDOR: Vendor = Nvidia()

@@ -58,6 +58,7 @@ from kfuzz.ui.commands.options import (
     parse_duration,
     parse_shard,
     print_faults,
+    through_option,
     time_limit_options,
     unclaimed_options,
 )
@@ -133,6 +134,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @unclaimed_options
 @click.option("--sanitize", is_flag=True, help="Run some trials on the GPU under compute-sanitizer.")
 @guard_all_option
+@through_option
 @click.option(
     "--verbose",
     is_flag=True,
@@ -164,6 +166,7 @@ def fuzz(
     sanitize: bool,
     with_torch: bool,
     guard_all: bool,
+    through: str,
     verbose: bool,
     unclaimed: Unclaimed | None,
 ) -> None:
@@ -219,7 +222,9 @@ def fuzz(
         click.echo(f"no kernel differs from {since}: nothing to do")
         ctx.exit(COULD_NOT if kernels.faults else NOTHING_NEW)
     worthwhile = jobs_worthwhile(len(kernels.usable), None if watch else max_cases)
-    place = ctx.with_resource(workplace_for(device, jobs, cluster, sanitize, with_torch, guard_all, worthwhile))
+    place = ctx.with_resource(
+        workplace_for(device, jobs, cluster, sanitize, with_torch, guard_all, worthwhile, through)
+    )
     if sanitize and place.devices == "cpu":
         click.echo(
             "--sanitize has no effect on the cpu device, which always checks every access in some of the trials",

@@ -56,6 +56,7 @@ from kfuzz.ui.targets.project import Kernels, kernels_below, kernels_for
 @options.device_option
 @options.time_limit_options
 @options.guard_all_option
+@options.through_option
 @click.pass_context
 def minimize(
     ctx: click.Context,
@@ -65,6 +66,7 @@ def minimize(
     repro: Path | None,
     device: str,
     guard_all: bool,
+    through: str,
     unclaimed: Unclaimed | None,
 ) -> None:
     """Shrink a failing case as far as possible, while the kernel still fails in the same way in every run.
@@ -83,7 +85,7 @@ def minimize(
     record = case_file.read(path)
     kernel = kernel_of(record, path, target, known)
     screen = options.console()
-    with closing(open_device(device, guard_all=guard_all)) as opened:
+    with closing(open_device(device, guard_all=guard_all, through=through)) as opened:
         failure = failure_of(record, kernel, opened)
         if failure is None:
             raise CaseError(

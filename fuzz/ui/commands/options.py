@@ -107,6 +107,12 @@ TIME_LIMITS = (
 )  # fmt: skip
 
 
+through_option = click.option(
+    "--through",
+    type=click.Choice(["nvcc"]),
+    callback=lambda _, __, value: value or "",
+    help="On the cpu device, run the PTX that this compiler makes of CUDA, not the text itself.",
+)
 guard_all_option = click.option(
     "--guard-all",
     is_flag=True,

@@ -48,6 +48,7 @@ HUGE = 1 << 22
 @options.device_option
 @options.time_limit_options
 @options.guard_all_option
+@options.through_option
 @options.fail_on_option
 @click.pass_context
 def replay(
@@ -56,6 +57,7 @@ def replay(
     targets: tuple[str, ...],
     device: str,
     guard_all: bool,
+    through: str,
     fail_on: Severity,
     unclaimed: Unclaimed | None,
 ) -> None:
@@ -90,7 +92,7 @@ def replay(
     idle: dict[str, Replay] = {}
     wrong: dict[str, set[Kind]] = {}
     screen = options.console()
-    with closing(open_device(device, guard_all=guard_all)) as opened:
+    with closing(open_device(device, guard_all=guard_all, through=through)) as opened:
         for entry in found:
             if entry.record is None:
                 click.echo(printable(entry.error), err=True)

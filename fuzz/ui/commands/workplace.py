@@ -56,11 +56,12 @@ def workplace_for(
     with_torch: bool = False,
     guard_all: bool = False,
     worthwhile: int | None = None,
+    through: str = "",
 ) -> Iterator[Workplace]:
     """The place that the options name; the connection to a cluster is closed at the end."""
     if address is None:
         second = (lane_of_torch(),) if with_torch else ()
-        yield Workplace((*lanes_for(device, jobs, sanitize, guard_all, worthwhile), *second))
+        yield Workplace((*lanes_for(device, jobs, sanitize, guard_all, worthwhile, through), *second))
         return
     if with_torch:
         raise click.UsageError("--torch works only on this machine: leave out --torch or --cluster")
@@ -76,5 +77,5 @@ def workplace_for(
         if device == "gpu" and not cluster.has_gpu:
             raise DeviceError(f"{address}: no worker offers a GPU: start one with dask worker --resources GPU=1")
         names = ["gpu", "cpu"] if device == "auto" and cluster.has_gpu else ["cpu" if device == "auto" else device]
-        lanes = tuple(lane_of(name, 1, sanitize, guard_all and name == "gpu") for name in names)
+        lanes = tuple(lane_of(name, 1, sanitize, guard_all and name == "gpu", through) for name in names)
         yield Workplace(lanes, partial(dask.spread, cluster), address)

@@ -6,7 +6,7 @@ a row ends the run when a thread comes to it, so that a module runs whose other 
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from kfuzz.devices.cpu.ptx.asm_text import AsmError
@@ -23,7 +23,7 @@ from kfuzz.devices.cpu.ptx.grammar import (
     read_program,
 )
 from kfuzz.devices.cpu.ptx.module import PtxFunction, PtxModule
-from kfuzz.devices.cpu.ptx.storage import MARK, address_of, declare, identifier, plain_name
+from kfuzz.devices.cpu.ptx.storage import MARK, address_of, cpp_name, declare, identifier, shown_name
 from kfuzz.devices.cpu.ptx.table import write_instruction
 from kfuzz.devices.cpu.ptx.variables import PtxVariable
 from kfuzz.devices.cpu.ptx.words import TYPES, C, PtxNames
@@ -55,11 +55,11 @@ class _Scope:
     """The addresses of parameters, by their names."""
 
 
-def write_module(module: PtxModule, directive: Callable[[int], str]) -> WrittenModule:
-    """The C++ of a module; `directive` gives the `#line` for a line of it."""
+def write_module(module: PtxModule, wanted: Collection[str], directive: Callable[[int], str]) -> WrittenModule:
+    """The C++ of a module with the wanted kernels; `directive` gives the `#line` for a line of it."""
     pieces = [f"{directive(one.line)}{declare(one, is_static=True)}\n" for one in module.variables if one.bytes]
     symbols = {one.name: address_of(one) for one in module.variables if one.bytes or one.space == "shared"}
-    defined = [one for one in module.functions if one.body]
+    defined = [one for one in module.functions if one.body and (not one.is_entry or one.name in wanted)]
     for one in defined:
         symbols[one.name] = f"reinterpret_cast<uint64_t>(&{_name_of(one)})"
         pieces.append(f"static void {_name_of(one)}({_given(one)});\n")
@@ -70,7 +70,7 @@ def write_module(module: PtxModule, directive: Callable[[int], str]) -> WrittenM
     return WrittenModule(
         "".join(pieces),
         tuple(one.name for one in module.variables if one.space == "shared" and one.count is None),
-        tuple(plain_name(one.name).removeprefix(MARK) for one in module.variables if one.space == "const"),
+        tuple(shown_name(cpp_name(one)) for one in module.variables if one.space == "const"),
         {one.name: entry_name(one.name) for one in module.entries},
     )
 
@@ -146,7 +146,7 @@ def _declarations(program: PtxProgram, scope: _Scope) -> Iterator[str]:
             yield declare(one)
         elif one.name not in spaces or spaces[one.name].bytes < one.bytes:
             spaces[one.name] = one
-    yield from (f"alignas(16) unsigned char {plain_name(one.name)}[{one.bytes}];" for one in spaces.values())
+    yield from (f"alignas(16) unsigned char {cpp_name(one)}[{one.bytes}];" for one in spaces.values())
     used = {word.text for item in program.items if isinstance(item, PtxInstruction) for word in _words_of(item)}
     for register in program.registers:
         if register.type not in TYPES:

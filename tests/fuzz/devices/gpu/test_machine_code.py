@@ -16,8 +16,8 @@ from with_nvcc import missing_nvcc, needs_nvcc
 
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.common.time_limits import TimeLimits, limited
-from kfuzz.devices import ClaimError, DeviceError, Entry, cache
-from kfuzz.devices.gpu import hosting, machine_code, nvidia
+from kfuzz.devices import ClaimError, DeviceError, Entry, cache, nvcc, nvcc_ptx
+from kfuzz.devices.gpu import hosting, machine_code
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 
 pytestmark = pytest.mark.slow
@@ -45,7 +45,7 @@ def compiled(source: str, *entries: str, architecture: str = "sm_90", path: Path
 @needs_nvcc
 def test_an_nvcc_that_sleeps_is_ended(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sleeps = 'case "$*" in *-ptx*) sleep 1000;; esac'
-    (own_cache / "nvcc").write_text(f'#!/bin/sh\n{sleeps}\nexec {nvidia.find_nvcc()} "$@"\n')
+    (own_cache / "nvcc").write_text(f'#!/bin/sh\n{sleeps}\nexec {nvcc.find_nvcc()} "$@"\n')
     (own_cache / "nvcc").chmod(0o755)
     monkeypatch.setenv("PATH", f"{own_cache}:{os.environ['PATH']}")
     reported = r"mine\.cu: not compiled within 0\.5 s \(limit of one compilation: --compile-time\)"
@@ -97,7 +97,7 @@ def test_the_code_of_an_entry_is_that_of_the_users_own_build(tmp_path: Path) -> 
         pointers = "".join(f"{before} void *p{place} = (void *)({entry});\n" for place, entry in enumerate(entries))
         (tmp_path / "own.cu").write_text(f'#include "{kernel.path}"\n{pointers}', encoding="utf-8")
         command = [
-            nvidia.find_nvcc(),
+            nvcc.find_nvcc(),
             "-cubin",
             "-arch=sm_90",
             "-o",
@@ -115,7 +115,7 @@ def test_the_code_of_an_entry_is_that_of_the_users_own_build(tmp_path: Path) -> 
 @pytest.mark.usefixtures("own_cache")
 @pytest.mark.parametrize("architecture", ["sm_75", pytest.param("sm_90", marks=pytest.mark.soak), "newest"])
 def test_the_sizes_of_parameters_are_read_from_the_code(architecture: str) -> None:
-    architecture = nvidia.architectures(nvidia.find_nvcc())[-1] if architecture == "newest" else architecture
+    architecture = nvcc.architectures(nvcc.find_nvcc())[-1] if architecture == "newest" else architecture
     found = compiled(TEMPLATE, "scale<4, float>", "inner::kernel", "plain", architecture=architecture).entries
     assert [entry.parameters for entry in found.values()] == [(8, 8, 4), (8, 8, 2), (8, 4)]
 
@@ -186,10 +186,10 @@ def test_what_is_included_is_found_beside_the_kernel_and_in_the_folders_of_its_f
     (far / "b.cuh").write_text('# include "c.cuh"\n', encoding="utf-8")
     (far / "c.cuh").write_text("int c;\n", encoding="utf-8")
     source = '#include "a.cuh"\n#include <cstdio>\n#include "nowhere.cuh"\n'
-    found = list(machine_code.included_texts(near / "kernel.cu", source, (f"-I{far}", "-DX")))
+    found = list(nvcc_ptx.included_texts(near / "kernel.cu", source, (f"-I{far}", "-DX")))
     assert found[::2] == [str(near / "a.cuh"), str(far / "b.cuh"), str(far / "c.cuh")]
     assert found[1::2] == [Path(name).read_text(encoding="utf-8") for name in found[::2]]
-    assert list(machine_code.included_texts(near / "kernel.cu", "#include <b.cuh>", ())) == []
+    assert list(nvcc_ptx.included_texts(near / "kernel.cu", "#include <b.cuh>", ())) == []
 
 
 @needs_nvcc
@@ -216,12 +216,12 @@ def test_without_nvcc_the_error_says_what_to_install(monkeypatch: pytest.MonkeyP
     for name in ("PATH", "CUDA_HOME", "CUDA_PATH"):
         monkeypatch.setenv(name, str(tmp_path))
     with pytest.raises(DeviceError, match=r"no nvcc .*: install the CUDA toolkit, or set CUDA_HOME"):
-        nvidia.find_nvcc(default=tmp_path)
+        nvcc.find_nvcc(default=tmp_path)
 
 
 def gpus() -> list[str]:
     """The GPUs that matter, and the newest that this nvcc knows."""
-    known = () if missing_nvcc() else nvidia.architectures(nvidia.find_nvcc())
+    known = () if missing_nvcc() else nvcc.architectures(nvcc.find_nvcc())
     return [*dict.fromkeys([name for name in ("sm_75", "sm_80", "sm_90") if name in known] + [*known[-1:]])]
 
 
@@ -236,7 +236,7 @@ NEEDS = {
 
 def targets_of(kernel: Kernel) -> list[str]:
     """The GPUs among `gpus` that a kernel is for."""
-    texts = (kernel.source, *machine_code.included_texts(kernel.path, kernel.source, kernel.flags))
+    texts = (kernel.source, *nvcc_ptx.included_texts(kernel.path, kernel.source, kernel.flags))
     needs = [has for word, has in NEEDS.items() if any(re.search(word, text) for text in texts)]
     needs += [lambda gpu: gpu >= 90] if any(launch.cluster for launch in kernel.launches) else []
     return [name for name in gpus() if all(has(int(name.removeprefix("sm_"))) for has in needs)]
@@ -295,7 +295,7 @@ def words_of_nvcc(
     pointers = ", ".join(f"(void *)({name})" for name in names)
     unit.write_text(f"{source}\nvoid *entries[] = {{{pointers}}};\n", encoding="utf-8")
     targets = [f"-gencode=arch={name.replace('sm', 'compute')},code={name}" for name in codes]
-    command = [nvidia.find_nvcc(), "--fatbin", *targets, *flags, "-o", str(folder / "unit"), str(unit)]
+    command = [nvcc.find_nvcc(), "--fatbin", *targets, *flags, "-o", str(folder / "unit"), str(unit)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stderr
@@ -318,8 +318,8 @@ def test_each_kernel_compiles_alone_for_every_gpu(kernel: Kernel, tmp_path: Path
     """As it stands, with no other's headers before it. Some GPUs have too few threads for as many blocks as a kernel
     asks for, which the assembler says, and then asks for none.
     """
-    texts = machine_code.included_texts(kernel.path, kernel.source, kernel.flags)
-    targets = [nvidia.target_of(gpu, kernel.source, *texts) for gpu in targets_of(kernel)]
+    texts = nvcc_ptx.included_texts(kernel.path, kernel.source, kernel.flags)
+    targets = [nvcc.target_of(gpu, kernel.source, *texts) for gpu in targets_of(kernel)]
     assert targets
     flags = (f"-I{kernel.path.parent}", *kernel.flags)
     said = words_of_nvcc(kernel.source, kernel.entries, flags, targets, tmp_path).splitlines()
@@ -330,7 +330,7 @@ def test_each_kernel_compiles_alone_for_every_gpu(kernel: Kernel, tmp_path: Path
 @needs_nvcc
 def test_no_header_of_the_shim_hides_one_of_the_toolkit() -> None:
     said = subprocess.run(
-        [nvidia.find_nvcc(), "--dryrun", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True
+        [nvcc.find_nvcc(), "--dryrun", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True
     )
     folders = re.findall(r'(?:"-I|"-isystem" ")([^"]+)"', said.stderr)
     toolkit = {name for one in folders for name in os.listdir(one)}
@@ -354,4 +354,4 @@ def test_a_library_of_host_functions_is_unloaded_with_all_that_it_keeps() -> Non
 def test_code_of_one_generation_of_gpus_is_made_without_code_for_later_ones(tmp_path: Path) -> None:
     source = tmp_path / "k.cu"
     source.write_text('__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }\n')
-    subprocess.run(["nvcc", *nvidia.code_for("sm_90a"), "-c", str(source), "-o", str(tmp_path / "k.o")], check=True)
+    subprocess.run(["nvcc", *nvcc.code_for("sm_90a"), "-c", str(source), "-o", str(tmp_path / "k.o")], check=True)

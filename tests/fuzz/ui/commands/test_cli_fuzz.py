@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from paths import ROOT
+from with_nvcc import needs_nvcc
 from wrong_twins import without_confession
 
 from kfuzz.campaign.trials.replay import replay
@@ -74,6 +75,20 @@ def test_a_bug_is_found_kept_and_reported(folder: Path) -> None:
     cases = {finding["case"] for finding in report["kernels"][0]["findings"]}
     assert cases == {str(path.relative_to(folder)) for path in (folder / "tests" / "corpus").rglob("*.json")}
     assert ET.parse(folder / "j.xml").getroot().get("failures") == "1"  # noqa: S314  our own file
+
+
+@needs_nvcc
+@pytest.mark.slow(3)
+def test_the_same_bug_is_found_in_what_nvcc_writes(folder: Path) -> None:
+    done = kfuzz("fuzz", "mine.cu", "--device", "cpu", "--through", "nvcc", "--max-cases", "30", "--seed", "1")
+    assert done.exit_code == 1, done.output
+    (case,) = folder.glob("tests/corpus/softmax/*.json")
+    for command in (("replay", str(case)), ("minimize", str(case), "--max-time", "1s")):
+        again = kfuzz(*command, "--kernel", "mine.cu", "--device", "cpu", "--through", "nvcc")
+        assert again.exit_code == (1 if command[0] == "replay" else 0), again.output
+    (folder / "mine.cu").write_text(FIXED)
+    fixed = kfuzz("replay", str(case), "--kernel", "mine.cu", "--device", "cpu", "--through", "nvcc")
+    assert fixed.exit_code == 0, fixed.output
 
 
 @pytest.mark.soak

@@ -40,6 +40,16 @@ CUDA_ON_CPU_INLINE void ptx_store_parameter(void *to, In... in) {
   __builtin_memcpy(to, values, sizeof values);
 }
 
+// A kernel whose arguments C++ makes: `pack` lays them out as a launch would. The pointer is volatile so that the kernel is not
+// inlined into this function, whose checks are disabled.
+template <uint64_t bytes, class Pack>
+CUDA_ON_CPU_UNCHECKED inline void ptx_launch_packed(void (*kernel)(uint64_t), Pack pack) {
+  alignas(128) unsigned char given[bytes];
+  pack(given);
+  void (*volatile called)(uint64_t) = kernel;
+  called(reinterpret_cast<uint64_t>(given));
+}
+
 template <class T>
 CUDA_ON_CPU_INLINE T ptx_parameter(uint64_t at) {
   T value;

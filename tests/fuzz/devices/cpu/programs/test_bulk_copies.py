@@ -9,7 +9,8 @@ from planted_cases import by_turns, examine, right_cases, wrong_cases
 from planted_jobs import expected_if
 from program_runs import built
 
-from kfuzz.devices.gpu import driver, nvidia
+from kfuzz.devices import nvcc
+from kfuzz.devices.gpu import driver
 
 pytestmark = pytest.mark.slow
 FILES = ("bulk_copies", "bulk_copies_by_ptx", "tensor_maps", "wgmma", "async_stores")
@@ -58,7 +59,7 @@ def test_a_map_that_the_driver_refuses_is_refused_and_a_warning(programs: dict[s
 def test_right_cases_run_to_their_end_on_a_gpu(tmp_path: Path, file: str) -> None:
     program = tmp_path / "program"
     text = str(DATA / "planted" / f"{file}.cu")
-    target = nvidia.code_for(f"{driver.gpu().architecture}a")  # with what this generation of GPUs alone has
-    subprocess.run([nvidia.find_nvcc(), "-std=c++17", *target, text, "-o", str(program)], check=True)
+    target = nvcc.code_for(f"{driver.gpu().architecture}a")  # with what this generation of GPUs alone has
+    subprocess.run([nvcc.find_nvcc(), "-std=c++17", *target, text, "-o", str(program)], check=True)
     ran = subprocess.run([str(program), *CASES[file]], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout.split()) == (0, list(CASES[file]))

@@ -9,10 +9,9 @@ from paths import DATA
 from planted_jobs import Mark, expected_if
 from program_runs import built, server
 
-from kfuzz.devices import Finding
+from kfuzz.devices import Finding, nvcc
 from kfuzz.devices.cpu.programs.build import load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram
-from kfuzz.devices.gpu import nvidia
 
 pytestmark = pytest.mark.slow
 SOURCE = DATA / "planted" / "early_launches.cu"
@@ -45,7 +44,7 @@ def test_a_kernel_that_waits_for_what_it_uses_has_no_finding(program: Path) -> N
 def test_right_cases_run_to_their_end_on_a_gpu(tmp_path: Path) -> None:
     cases = [(way, case) for way, cases in RIGHT.items() for case in cases]
     program = tmp_path / "early"
-    subprocess.run([nvidia.find_nvcc(), "-std=c++17", "-arch=native", str(SOURCE), "-o", str(program)], check=True)
+    subprocess.run([nvcc.find_nvcc(), "-std=c++17", "-arch=native", str(SOURCE), "-o", str(program)], check=True)
     words = [word for way_and_case in cases for word in way_and_case]
     ran = subprocess.run([str(program), *words], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout.split()) == (0, [case for _, case in cases])

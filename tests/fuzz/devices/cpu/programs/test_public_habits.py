@@ -10,11 +10,10 @@ from forked import run_forked
 from program_runs import built, check_program, check_text
 
 from kfuzz.common.text.headers import SourceFile
-from kfuzz.devices import ClaimError, UnsupportedError
+from kfuzz.devices import ClaimError, UnsupportedError, nvcc
 from kfuzz.devices.cpu.programs.build import compile_source
 from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.cpu.translate import translate
-from kfuzz.devices.gpu import nvidia
 
 HABITS = """
 #include <cstdio>
@@ -338,7 +337,7 @@ def test_a_kernel_that_the_host_calls_as_a_function_does_nothing(tmp_path: Path)
 
 @pytest.mark.gpu
 def test_a_gpu_gives_the_same_error(tmp_path: Path) -> None:
-    assert output_of_called(tmp_path, [nvidia.find_nvcc()]) == NOT_CONFIGURED
+    assert output_of_called(tmp_path, [nvcc.find_nvcc()]) == NOT_CONFIGURED
 
 
 OWN_NAMES = r"""
