@@ -7,14 +7,14 @@ namespace cuda_on_cpu {
 
 // To nearest, halfway away from 0.
 template <class To>
-CUDA_ON_CPU_INLINE void ptx_tf32(To &&to, float x) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_tf32(To &&to, float x) {
   uint32_t bits = static_cast<uint32_t>(to_bits(x));
   if ((bits & 0x7f800000u) != 0x7f800000u) bits = (bits + 0x1000u) & ~0x1fffu;
   ptx_put(to, bits);
 }
 
 template <Rounding how, class To>
-CUDA_ON_CPU_INLINE void ptx_tf32_as(To &&to, float x) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_tf32_as(To &&to, float x) {
   auto bits = static_cast<uint32_t>(to_bits(x));
   bool is_finite = (bits & 0x7f800000u) != 0x7f800000u;
   if (how == Rounding::nearest && is_finite) bits += 0xfffu + (bits >> 13 & 1);
@@ -72,19 +72,19 @@ struct PtxHow {
   }
 };
 template <class To>
-CUDA_ON_CPU_INLINE uint32_t ptx_converted(float x, PtxHow how) {
+CUDA_ON_CPU_OF_REGISTERS uint32_t ptx_converted(float x, PtxHow how) {
   return To::of(how.relu && x <= 0 ? 0.0f : x, how.finite, how.how);
 }
 template <class To>
-CUDA_ON_CPU_INLINE uint32_t ptx_converted(float x, PtxHow how, RandomRounding random) {
+CUDA_ON_CPU_OF_REGISTERS uint32_t ptx_converted(float x, PtxHow how, RandomRounding random) {
   return To::of(how.relu && x <= 0 ? 0.0f : x, how.finite, random);
 }
 template <int bits, class Out>
-CUDA_ON_CPU_INLINE void ptx_give_bits(Out &&to, uint32_t made) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_give_bits(Out &&to, uint32_t made) {
   ptx_put_wider(to, static_cast<typename PtxWord<bits>::type>(made));
 }
 template <class Kind, class Register>
-CUDA_ON_CPU_INLINE uint32_t ptx_code_at(Register value, int place) {
+CUDA_ON_CPU_OF_REGISTERS uint32_t ptx_code_at(Register value, int place) {
   uint64_t bits = 0;
   __builtin_memcpy(&bits, &value, sizeof value);
   return static_cast<uint32_t>(bits >> (place * Kind::bits) & ((uint64_t{1} << Kind::bits) - 1));
@@ -92,34 +92,34 @@ CUDA_ON_CPU_INLINE uint32_t ptx_code_at(Register value, int place) {
 
 // One number; two from two registers; two from one.
 template <class To, class From, class Out, class Register>
-CUDA_ON_CPU_INLINE void ptx_cvt(PtxHow how, Out &&to, Register from) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_cvt(PtxHow how, Out &&to, Register from) {
   ptx_give_bits<To::bits>(to, ptx_converted<To>(From::widened(ptx_code_at<From>(from, 0)), how));
 }
 template <class To, class Out>
-CUDA_ON_CPU_INLINE void ptx_cvt_two(PtxHow how, Out &&to, float upper, float lower) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_cvt_two(PtxHow how, Out &&to, float upper, float lower) {
   ptx_give_bits<2 * To::bits>(to, ptx_converted<To>(upper, how) << To::bits | ptx_converted<To>(lower, how));
 }
 template <class To, class From, class Out, class Register>
-CUDA_ON_CPU_INLINE void ptx_cvt_both(PtxHow how, Out &&to, Register from) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_cvt_both(PtxHow how, Out &&to, Register from) {
   ptx_cvt_two<To>(how, to, From::widened(ptx_code_at<From>(from, 1)), From::widened(ptx_code_at<From>(from, 0)));
 }
 
 // .rs: which of the 32 random bits round which number. Two numbers have a half each, of which f16 takes 13 bits. Of four, the
 // first two share 16 bits and the last two the others, and the second of each pair reads them in reverse: seen on a B200.
-CUDA_ON_CPU_INLINE uint32_t ptx_reversed16(uint32_t bits) {
+CUDA_ON_CPU_OF_REGISTERS uint32_t ptx_reversed16(uint32_t bits) {
   uint32_t made = 0;
   for (int i = 0; i < 16; i++) made |= (bits >> i & 1) << (15 - i);
   return made;
 }
 template <class To, class Out, class Bits>
-CUDA_ON_CPU_INLINE void ptx_cvt_two_at_random(PtxHow how, Out &&to, float upper, float lower, Bits given) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_cvt_two_at_random(PtxHow how, Out &&to, float upper, float lower, Bits given) {
   constexpr int width = std::is_same_v<To, ptx_cvt_f16> ? 13 : 16;
   auto random = ptx_as<uint32_t>(given), mask = (1u << width) - 1;
   ptx_give_bits<2 * To::bits>(to, ptx_converted<To>(upper, how, {random >> 16 & mask, width}) << To::bits |
                                       ptx_converted<To>(lower, how, {random & mask, width}));
 }
 template <class To, class Out, class Bits>
-CUDA_ON_CPU_INLINE void ptx_cvt_four_at_random(PtxHow how, Out &&to, float x3, float x2, float x1, float x0, Bits given) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_cvt_four_at_random(PtxHow how, Out &&to, float x3, float x2, float x1, float x0, Bits given) {
   auto random = ptx_as<uint32_t>(given);
   uint32_t upper = random >> 16, lower = random & 0xffffu;
   if (To::bits == 4) {
@@ -135,7 +135,7 @@ CUDA_ON_CPU_INLINE void ptx_cvt_four_at_random(PtxHow how, Out &&to, float x3, f
 
 // One number into another. A source is an integer, or a float that is exact as a double, so that a result is rounded once.
 template <class From, bool flushes, class Register>
-CUDA_ON_CPU_INLINE auto ptx_source(Register from) {
+CUDA_ON_CPU_OF_REGISTERS auto ptx_source(Register from) {
   if constexpr (std::is_integral_v<From>) {
     if constexpr (sizeof(Register) > sizeof(From) && ptx_is_integer<Register>) return static_cast<From>(from);
     else return ptx_as<From>(from);
@@ -146,19 +146,19 @@ CUDA_ON_CPU_INLINE auto ptx_source(Register from) {
   }
 }
 template <Rounding how>
-CUDA_ON_CPU_INLINE double ptx_whole(double x) {
+CUDA_ON_CPU_OF_REGISTERS double ptx_whole(double x) {
   return how == Rounding::nearest ? nearbyint(x) : how == Rounding::to_zero ? trunc(x) : how == Rounding::up ? ceil(x) : floor(x);
 }
 constexpr uint32_t ptx_mode(Rounding how) {
   return how == Rounding::to_zero ? round_rz : how == Rounding::up ? round_ru : how == Rounding::down ? round_rd : 0u;
 }
 template <class To, Rounding how, class From>
-CUDA_ON_CPU_INLINE To ptx_rounded_to(From from) {
+CUDA_ON_CPU_OF_REGISTERS To ptx_rounded_to(From from) {
   using Wide = std::conditional_t<!std::is_integral_v<From>, double, std::conditional_t<std::is_signed_v<From>, long long, unsigned long long>>;
   return rounded(ptx_mode(how), [](Wide x) CUDA_ON_CPU_UNCHECKED { return static_cast<To>(x); }, static_cast<Wide>(from));
 }
 template <class To, class From>
-CUDA_ON_CPU_INLINE To ptx_clamped(From from) {
+CUDA_ON_CPU_OF_REGISTERS To ptx_clamped(From from) {
   using Most = std::numeric_limits<To>;
   if constexpr (std::is_signed_v<From>) {
     if (from < 0) {
@@ -170,7 +170,7 @@ CUDA_ON_CPU_INLINE To ptx_clamped(From from) {
 }
 // `is_whole` rounds to an integer that stays a float; an integer result is always whole.
 template <class To, class From, Rounding how, bool is_whole, bool flushes, bool saturates, class Out, class Register>
-CUDA_ON_CPU_INLINE void ptx_cvt_number(Out &&to, Register from) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_cvt_number(Out &&to, Register from) {
   auto source = ptx_source<From, flushes>(from);
   if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
     if constexpr (saturates) ptx_put_wider(to, ptx_clamped<To>(source));
@@ -194,7 +194,7 @@ CUDA_ON_CPU_INLINE void ptx_cvt_number(Out &&to, Register from) {
 }
 // Two integers, clamped to fewer bits, into the lower part of a register; the rest comes from a third.
 template <int bits, bool is_signed, class Out, class A, class B, class D>
-CUDA_ON_CPU_INLINE void ptx_cvt_pack(Out &&to, A first, B second, D rest) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_cvt_pack(Out &&to, A first, B second, D rest) {
   constexpr int64_t least = is_signed ? -(int64_t{1} << (bits - 1)) : 0, most = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
   auto code = [](int64_t x) { return static_cast<uint32_t>((x < least ? least : x > most ? most : x) & ((int64_t{1} << bits) - 1)); };
   uint32_t both = code(ptx_as<int32_t>(first)) << bits | code(ptx_as<int32_t>(second));

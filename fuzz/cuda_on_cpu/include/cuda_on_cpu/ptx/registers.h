@@ -23,7 +23,7 @@ using ptx_f32 = float;
 using ptx_f64 = double;
 using ptx_pred = bool;
 
-CUDA_ON_CPU_INLINE void ptx_refused(const char *words) { cuda_on_cpu_refused(words); }
+CUDA_ON_CPU_OF_REGISTERS void ptx_refused(const char *words) { cuda_on_cpu_refused(words); }
 
 // Whether a macro that is a part of an asm statement's text has this meaning.
 constexpr bool ptx_is_text(const char *one, const char *other) { return __builtin_strcmp(one, other) == 0; }
@@ -56,7 +56,7 @@ constexpr bool ptx_is_integer = std::is_integral_v<T> || std::is_enum_v<T> || st
 
 // A C++ value as an operand of an asm statement, in a register of its constraint.
 template <class To, class From>
-CUDA_ON_CPU_INLINE To ptx_given(From from) {
+CUDA_ON_CPU_OF_REGISTERS To ptx_given(From from) {
   static_assert(sizeof from <= sizeof(To), "an operand of an asm statement is no larger than its constraint says");
   if constexpr (std::is_same_v<To, From>) {
     return from;
@@ -72,7 +72,7 @@ CUDA_ON_CPU_INLINE To ptx_given(From from) {
 
 // A register of an asm statement into the C++ variable that is its output.
 template <class To, class From>
-CUDA_ON_CPU_INLINE void ptx_give(To &&place, From from) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_give(To &&place, From from) {
   using Plain = std::remove_cv_t<std::remove_reference_t<To>>;
   if constexpr (std::is_same_v<Plain, From>) {
     place = from;
@@ -88,7 +88,7 @@ CUDA_ON_CPU_INLINE void ptx_give(To &&place, From from) {
 
 // A register, or a constant, as a type. A decimal constant is a double and becomes any float; other floats keep their bits.
 template <class To, class From>
-CUDA_ON_CPU_INLINE To ptx_as(From from) {
+CUDA_ON_CPU_OF_REGISTERS To ptx_as(From from) {
   if constexpr (std::is_same_v<To, From>) {
     return from;
   } else if constexpr (ptx_is_integer<To> && ptx_is_integer<From>) {
@@ -107,7 +107,7 @@ CUDA_ON_CPU_INLINE To ptx_as(From from) {
 
 // A result into a register of its own size.
 template <class Out, class From>
-CUDA_ON_CPU_INLINE void ptx_put(Out &&to, From value) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_put(Out &&to, From value) {
   using To = std::remove_reference_t<Out>;
   if constexpr (std::is_const_v<To> && !std::is_same_v<std::remove_cv_t<To>, PtxSink>) {
     ptx_refused("the cpu device does not have asm statements that write their inputs");
@@ -118,7 +118,7 @@ CUDA_ON_CPU_INLINE void ptx_put(Out &&to, From value) {
 }
 // A loaded or converted value into a register that may be wider: then by its sign.
 template <class Out, class From>
-CUDA_ON_CPU_INLINE void ptx_put_wider(Out &&to, From value) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_put_wider(Out &&to, From value) {
   using To = std::remove_reference_t<Out>;
   if constexpr (std::is_integral_v<From> && sizeof(To) > sizeof(From) && !std::is_same_v<std::remove_cv_t<To>, PtxSink>) {
     using Wide = std::conditional_t<std::is_signed_v<From>, int64_t, uint64_t>;
@@ -130,26 +130,26 @@ CUDA_ON_CPU_INLINE void ptx_put_wider(Out &&to, From value) {
   }
 }
 template <class T, class Out, class From>
-CUDA_ON_CPU_INLINE void ptx_move(Out &&to, From from) { ptx_put(to, ptx_as<T>(from)); }
+CUDA_ON_CPU_OF_REGISTERS void ptx_move(Out &&to, From from) { ptx_put(to, ptx_as<T>(from)); }
 
-CUDA_ON_CPU_INLINE float ptx_float_of_bits(uint32_t bits) { return from_bits<float>(bits); }
-CUDA_ON_CPU_INLINE double ptx_double_of_bits(uint64_t bits) { return from_bits<double>(bits); }
+CUDA_ON_CPU_OF_REGISTERS float ptx_float_of_bits(uint32_t bits) { return from_bits<float>(bits); }
+CUDA_ON_CPU_OF_REGISTERS double ptx_double_of_bits(uint64_t bits) { return from_bits<double>(bits); }
 
 // `[register + offset]`.
 template <class Register, class Offset>
-CUDA_ON_CPU_INLINE Register ptx_at(Register address, Offset offset) {
+CUDA_ON_CPU_OF_REGISTERS Register ptx_at(Register address, Offset offset) {
   return static_cast<Register>(address + static_cast<Register>(offset));
 }
 
 // The places of addresses in generic, global or constant memory, and in shared memory, whose lower 32 bits are enough.
 template <class Register>
-CUDA_ON_CPU_INLINE void *ptx_generic(Register address) {
+CUDA_ON_CPU_OF_REGISTERS void *ptx_generic(Register address) {
   if constexpr (sizeof address == 4) return reinterpret_cast<void *>(static_cast<uintptr_t>(static_cast<uint32_t>(address)));
   static_assert(sizeof address >= 4, "a generic address has 64 bits, or 32 and the others are 0");
   return reinterpret_cast<void *>(static_cast<uintptr_t>(address));
 }
 template <class Register>
-CUDA_ON_CPU_INLINE void *ptx_shared(Register address) { return cuda_on_cpu_shared_at(static_cast<uint64_t>(address)); }
+CUDA_ON_CPU_OF_REGISTERS void *ptx_shared(Register address) { return cuda_on_cpu_shared_at(static_cast<uint64_t>(address)); }
 
 // A register of `bits` bits is made of its parts, or falls into them; the first part is the lowest.
 template <int bits>
@@ -165,7 +165,7 @@ struct PtxWord<64> { using type = uint64_t; };
 template <>
 struct PtxWord<128> { using type = ptx_b128; };
 template <int bits, class To, class... Part>
-CUDA_ON_CPU_INLINE void ptx_pack(To &&to, Part... part) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_pack(To &&to, Part... part) {
   using Word = typename PtxWord<bits / sizeof...(Part)>::type;
   Word words[] = {ptx_as<Word>(part)...};
   typename PtxWord<bits>::type made;
@@ -173,7 +173,7 @@ CUDA_ON_CPU_INLINE void ptx_pack(To &&to, Part... part) {
   ptx_put(to, made);
 }
 template <int bits, class From, class... Part>
-CUDA_ON_CPU_INLINE void ptx_unpack(From from, Part &&...part) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_unpack(From from, Part &&...part) {
   using Word = typename PtxWord<bits / sizeof...(Part)>::type;
   Word words[sizeof...(Part)], *next = words;
   auto whole = ptx_as<typename PtxWord<bits>::type>(from);

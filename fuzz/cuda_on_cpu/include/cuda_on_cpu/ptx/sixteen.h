@@ -27,7 +27,7 @@ using ptx_f16x2 = PtxTwoSixteens<11>;
 using ptx_bf16x2 = PtxTwoSixteens<8>;
 
 template <class Sixteen, class A>
-CUDA_ON_CPU_INLINE float ptx_widened(A a) { return ptx_as<Sixteen>(a); }
+CUDA_ON_CPU_OF_REGISTERS float ptx_widened(A a) { return ptx_as<Sixteen>(a); }
 
 #define CUDA_ON_CPU_PTX_OF_SIXTEEN(name, parameters, expression) \
   struct PtxSixteen_##name {                                     \
@@ -53,12 +53,12 @@ enum PtxFinish { ptx_finish_plain, ptx_finish_sat, ptx_finish_relu };
 
 // .ftz makes subnormal operands and results 0; .sat clamps to [0, 1], .relu to 0 and more.
 template <class K>
-CUDA_ON_CPU_INLINE uint16_t ptx_flushed_code(uint16_t code) {
+CUDA_ON_CPU_OF_REGISTERS uint16_t ptx_flushed_code(uint16_t code) {
   constexpr uint16_t normal = K::infinity & -K::infinity;
   return (code & 0x7fffu) < normal ? code & 0x8000u : code;
 }
 template <class K, PtxFinish finish, bool flushes>
-CUDA_ON_CPU_INLINE uint16_t ptx_finished(uint16_t code) {
+CUDA_ON_CPU_OF_REGISTERS uint16_t ptx_finished(uint16_t code) {
   if constexpr (flushes) code = ptx_flushed_code<K>(code);
   if constexpr (finish == ptx_finish_sat) return K::of(__saturatef(K::widened(code)));
   bool is_nan = (code & 0x7fffu) > K::infinity;
@@ -68,7 +68,7 @@ CUDA_ON_CPU_INLINE uint16_t ptx_finished(uint16_t code) {
 
 // An operation on each of `count` numbers in a register.
 template <int digits, int count, class Of, PtxFinish finish, bool flushes, class To, class... In>
-CUDA_ON_CPU_INLINE void ptx_on_sixteens(To &&to, In... in) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_on_sixteens(To &&to, In... in) {
   using K = Narrow<digits>;
   using Register = typename PtxWord<16 * count>::type;
   Register made = 0;
@@ -83,7 +83,7 @@ CUDA_ON_CPU_INLINE void ptx_on_sixteens(To &&to, In... in) {
   ptx_put(to, made);
 }
 template <int digits, int count, bool flushes, bool keeps_sign, bool flips, class To, class In>
-CUDA_ON_CPU_INLINE void ptx_sign_of_sixteens(To &&to, In in) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_sign_of_sixteens(To &&to, In in) {
   using Register = typename PtxWord<16 * count>::type;
   auto from = ptx_as<Register>(in);
   Register made = 0;
