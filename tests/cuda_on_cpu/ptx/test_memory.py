@@ -129,3 +129,11 @@ def test_accesses_inside_a_block_of_ptx_have_their_line_and_thread(
     ]
     assert {(one.kind, *sorted({one.line or 0, one.other_line or 0})) for one in errors if one.kind in KINDS} == found
     assert {one.thread for one in errors if one.kind == "out-of-bounds"} <= {(63, 0, 0)}
+
+
+@pytest.mark.slow
+def test_a_misaligned_vector_names_its_line(device: CpuDevice) -> None:
+    store = 'asm volatile("st.global.v2.u32 [%0], {%1, %1};" :: "l"(y + 1), "r"(0));'
+    text = f"\n__global__ void k(float *y) {{\n  {store}\n}}\n"
+    outcome = run(device, text, ("k",), "k", {"y": "f32[4]"})
+    assert {(one.kind, one.line) for one in outcome.findings if one.severity == "error"} == {("misaligned", 3)}

@@ -131,7 +131,8 @@ def _scope_of(function: PtxFunction, module: PtxModule, program: PtxProgram, sym
         given = (*function.results, *function.parameters)
         spaces |= {one.name: f"{MARK}at_{identifier(one.name)}" for one in given}
     own = {one.name: address_of(one) for one in program.variables}
-    places = {word: f"CUDA_ON_CPU_PLACE({registers[word]})" for word in words_in_flight(program) if word in registers}
+    # in brackets: a reference, of which the checker sees each access
+    places = {word: f"CUDA_ON_CPU_PLACE(({registers[word]}))" for word in words_in_flight(program) if word in registers}
     names = PtxNames(0, {**symbols, **spaces, **own, **labels, **tables, **registers}, places)
     return _Scope(names, function, module, spaces)
 

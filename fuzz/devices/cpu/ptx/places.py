@@ -38,19 +38,21 @@ def read_places(text: str) -> Places:
     """The places of a module's text without comments."""
     files = {int(number): path for number, path in _FILE.findall(text)}
     called: dict[Place, Place] = {}
-    at: dict[int, Place] = {}
-    current: Place | None = None
+    at: dict[int, SourceLine] = {}
+    current: SourceLine | None = None
     for number, line in enumerate(text.split("\n"), 1):
         if found := _LOC.match(line):
             file, row, column, *call = (int(one) for one in found.groups(default=0))
-            current = (file, row, column) if row else None  # line 0 is code of the compiler's own
-            if current and call[1]:
-                called.setdefault(current, (call[0], call[1], call[2]))
+            if call[1]:  # a function is inlined at many calls, each of which comes before its lines
+                called[file, row, column] = (call[0], call[1], call[2])
+            else:
+                called.pop((file, row, column), None)
+            current = _shown((file, row, column), called, files) if row else None  # line 0 is the compiler's own code
         elif _FUNCTION.match(line):
             current = None
         elif current is not None and line.strip():
             at[number] = current
-    return Places(files, {number: _shown(place, called, files) for number, place in at.items()})
+    return Places(files, at)
 
 
 def _shown(place: Place, called: Mapping[Place, Place], files: Mapping[int, str]) -> SourceLine:

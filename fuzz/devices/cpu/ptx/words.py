@@ -69,11 +69,11 @@ class PtxNames:
 
     def place(self, word: PtxWord, line: int, with_registers: bool = False) -> str:
         """The variable behind an operand, or a register of the statement itself."""
+        if word.text in self.places:
+            return self.places[word.text]
         if with_registers and word.text in self.registers:
             return f"CUDA_ON_CPU_PLACE({self.registers[word.text]})"
-        if word.text not in self.places:
-            raise AsmError(f"a sum in flight in {word.text}, a register of the asm statement itself", line)
-        return self.places[word.text]
+        raise AsmError(f"a sum in flight in {word.text}, a register of the asm statement itself", line)
 
     def _write(self, text: str) -> str | None:
         if text == "_":

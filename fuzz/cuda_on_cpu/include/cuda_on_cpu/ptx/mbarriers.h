@@ -11,10 +11,10 @@ namespace cuda_on_cpu {
 
 // st.async: a store to another block of the cluster, whose bytes an mbarrier of that block counts.
 template <class T, int count, class... In>
-CUDA_ON_CPU_INLINE void ptx_store_counted(void *to, void *barrier, In... in) {
+CUDA_ON_CPU_INLINE void ptx_store_counted(int line, void *to, void *barrier, In... in) {
   if (cuda_on_cpu_shared_rank(to) != cuda_on_cpu_shared_rank(barrier))
     ptx_refused("st.async to one block and to the mbarrier of another, which PTX leaves undefined");
-  ptx_store<T, count, false>(to, in...);
+  ptx_store<T, count, false>(line, to, in...);
   cuda_on_cpu_mbarrier_stored(barrier, count * sizeof(T));
 }
 

@@ -21,17 +21,22 @@ template <class T, int count>
 struct PtxVector {
   typedef T type __attribute__((vector_size(count * sizeof(T))));
 };
+// The compiler's own check of alignment would name a line of this file.
+template <int bytes>
+CUDA_ON_CPU_OF_REGISTERS void ptx_must_be_aligned(const void *p, int line) {
+  if (reinterpret_cast<uintptr_t>(p) % bytes) cuda_on_cpu_must_be_aligned(p, bytes, line);
+}
 // `fresh_`: past the caches that other multiprocessors do not see, as __ldcg and volatile. The hooks take 16 bytes at once.
 template <class T, int count, bool fresh_, class... Out>
-CUDA_ON_CPU_INLINE void ptx_load(const void *from, Out &&...out) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_load(int line, const void *from, Out &&...out) {
   static_assert(sizeof...(Out) == count, "as many registers as the vector has elements");
+  ptx_must_be_aligned<count * sizeof(T)>(from, line);
   if constexpr (count == 1) {
     if constexpr (fresh_) (ptx_put_wider(out, fresh(static_cast<const T *>(from))), ...);
     else (ptx_put_wider(out, *static_cast<const T *>(from)), ...);
   } else {
     constexpr int each = count * sizeof(T) > 16 ? 16 / sizeof(T) : count;
     using Vector = typename PtxVector<T, each>::type;
-    if constexpr (each < count) cuda_on_cpu_must_be_aligned(from, count * sizeof(T), __builtin_LINE());
     Vector read[count / each];
     for (int part = 0; part < count / each; part++) read[part] = static_cast<const Vector *>(from)[part];
     int i = 0;
@@ -43,15 +48,15 @@ CUDA_ON_CPU_INLINE void ptx_load(const void *from, Out &&...out) {
   }
 }
 template <class T, int count, bool fresh_, class... In>
-CUDA_ON_CPU_INLINE void ptx_store(void *to, In... in) {
+CUDA_ON_CPU_OF_REGISTERS void ptx_store(int line, void *to, In... in) {
   static_assert(sizeof...(In) == count, "as many registers as the vector has elements");
+  ptx_must_be_aligned<count * sizeof(T)>(to, line);
   if constexpr (count == 1) {
     if constexpr (fresh_) (set_fresh(static_cast<T *>(to), ptx_narrowed<T>(in)), ...);
     else ((*static_cast<T *>(to) = ptx_narrowed<T>(in)), ...);
   } else {
     constexpr int each = count * sizeof(T) > 16 ? 16 / sizeof(T) : count;
     using Vector = typename PtxVector<T, each>::type;
-    if constexpr (each < count) cuda_on_cpu_must_be_aligned(to, count * sizeof(T), __builtin_LINE());
     T values[] = {ptx_narrowed<T>(in)...};
     for (int part = 0; part < count / each; part++) {
       Vector made;

@@ -76,7 +76,9 @@ def _after_copies(match: re.Match[str]) -> str:
 def _store(match: re.Match[str]) -> str:
     """It lands at once."""
     to, barrier = point("shared::cluster", 0), point("shared::cluster", 2)
-    return f"{C}ptx_store_counted<{TYPES[match['type']]}, {int(match['count'] or 1)}>({to}, {barrier}, {{v1}})"
+    return (
+        f"{C}ptx_store_counted<{TYPES[match['type']]}, {int(match['count'] or 1)}>(__LINE__, {to}, {barrier}, {{v1}})"
+    )
 
 
 _ARRIVE = (

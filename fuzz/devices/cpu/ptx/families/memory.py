@@ -82,7 +82,7 @@ def _access(match: re.Match[str]) -> str | None:
         made = f"{C}ptx_{what}_parameter<{kind}, {count}>({place}, {words})"
     else:
         fresh = str(modifiers.get("cache") in _FRESH or order == "volatile").lower()
-        made = f"{C}ptx_{what}<{kind}, {count}, {fresh}>({place}, {words})"
+        made = f"{C}ptx_{what}<{kind}, {count}, {fresh}>(__LINE__, {place}, {words})"
     return made + _unused(modifiers.get("hint"), 2)
 
 

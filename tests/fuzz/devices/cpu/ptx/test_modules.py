@@ -59,6 +59,11 @@ EDITS = {
         "st.shared.f32 [%r7], %f4;",
         {("warning", "uninitialised", 13)},
     ),
+    "a misaligned load": (
+        "ld.global.f32 %f1, [%rd6];",
+        "ld.global.f32 %f1, [%rd6+2];",
+        {("error", "misaligned", 12)},
+    ),
     "a row too far": ("mul.wide.u32 %rd5, %r3, 4;", "mul.wide.u32 %rd5, %r3, 8;", {("error", "out-of-bounds", 17)}),
 }
 
@@ -157,6 +162,8 @@ INLINED = """.version 8.0
     ret;
     .loc 2 900 3, function_name $L1, inlined_at 3 7 1
     ret;
+    .loc 2 900 3, function_name $L1, inlined_at 1 20 5
+    ret;
     .loc 1 0 5
     ret;
 }
@@ -169,4 +176,5 @@ def test_a_line_is_the_innermost_of_the_users_own_files() -> None:
         8: (1, 10),
         11: (3, 7),
         13: (3, 7),  # and not the header's
+        15: (1, 20),  # the same line of it, inlined at another call
     }

@@ -8,6 +8,9 @@ import pytest
 from planted_jobs import floats, job_of
 from with_nvcc import needs_nvcc
 
+from kfuzz.campaign.schedule import attempt_of
+from kfuzz.campaign.trials.trial import run_trial
+from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Call, ClaimError, Job, Outcome, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 
@@ -101,3 +104,11 @@ def test_a_host_function_is_refused(through: CpuDevice) -> None:
     job = job_of("void run(float *y) {}", (), "run", {"y": "f32[3]"})
     with pytest.raises(ClaimError, match=r"a host function is not PTX: leave out --through, or claim its launches"):
         through.run(with_call(job, call), Probe(timeout=20.0))
+
+
+@pytest.mark.parametrize("name", ["gemm/wgmma_f16", "broken/gemm_wgmma_not_waited_for"])
+def test_sums_in_flight_are_watched_in_registers(through: CpuDevice, name: str) -> None:
+    kernel = load(KERNELS / f"{name}.cu")
+    trial = attempt_of(kernel, 7, 0, budget=1024)
+    found = run_trial(kernel, trial.case, trial.tune, through, Probe(check=True, runs=2, seed=1, timeout=20.0))
+    assert [one.kind for one in found.defects] == ["product-in-flight"] * name.startswith("broken/")
