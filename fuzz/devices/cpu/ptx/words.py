@@ -36,6 +36,8 @@ SPECIAL = {
     "lanemask_le": f"(~0u >> (31 - {_LANE}))",
     "lanemask_gt": f"~(~0u >> (31 - {_LANE}))",
     "lanemask_ge": f"(~0u << {_LANE})",
+    "envreg1": f"{C}ptx_grid_workspace_at(1)",
+    "envreg2": f"{C}ptx_grid_workspace_at(0)",
     "cluster_ctarank": "cuda_on_cpu_cluster_rank()",
     "cluster_nctarank": f"{C}ptx_cluster_blocks()",
     **{f"{short}.{axis}": f"{name}.{axis}" for axis in "xyz" for short, name in

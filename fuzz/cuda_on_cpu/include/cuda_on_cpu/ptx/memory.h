@@ -85,6 +85,12 @@ CUDA_ON_CPU_INLINE uint32_t ptx_clusterid(int axis) { return ptx_axis(blockIdx, 
 CUDA_ON_CPU_INLINE uint32_t ptx_nclusterid(int axis) { return ptx_axis(gridDim, axis) / cuda_on_cpu_cluster_side(axis); }
 CUDA_ON_CPU_INLINE uint32_t ptx_cluster_ctaid(int axis) { return ptx_axis(blockIdx, axis) % cuda_on_cpu_cluster_side(axis); }
 
+// What the driver gives a cooperative launch: in the second word the blocks of the grid wait for one another.
+alignas(16) inline uint32_t ptx_grid_workspace[4];
+CUDA_ON_CPU_INLINE uint32_t ptx_grid_workspace_at(int half) {
+  return static_cast<uint32_t>(reinterpret_cast<uint64_t>(ptx_grid_workspace) >> (32 * half));
+}
+
 // Zeros, the only value that PTX has for it, eight bytes at a time.
 CUDA_ON_CPU_INLINE void ptx_store_bulk(int line, void *to, uint64_t bytes, int zero) {
   if (bytes % 8 || zero) __trap(line);

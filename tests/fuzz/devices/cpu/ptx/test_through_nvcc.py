@@ -106,6 +106,31 @@ def test_a_host_function_is_refused(through: CpuDevice) -> None:
         through.run(with_call(job, call), Probe(timeout=20.0))
 
 
+GRID = """\
+#include <cooperative_groups.h>
+__global__ void reversed(float *y, float *part, const float *x) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+  part[i] = x[i];
+  cooperative_groups::this_grid().sync();
+  y[i] = part[n - 1 - i];
+  cooperative_groups::this_grid().sync();
+  part[i] = 0;
+}
+"""
+
+
+@pytest.mark.parametrize("syncs", [True, False])
+def test_the_blocks_of_a_cooperative_grid_wait_for_one_another(through: CpuDevice, syncs: bool) -> None:
+    text = GRID if syncs else GRID.replace("  cooperative_groups::this_grid().sync();\n  y", "  y")
+    job = job_of(text, ("reversed",), "reversed", {"y": "f32[192]", "part": "f32[192]", "x": floats(192)}, grid=3)
+    job = replace(job, steps=(replace(job.steps[0], cooperative=True),))
+    outcome = through.run(job, Probe(check=True, timeout=20.0))
+    assert {(one.kind, one.line) for one in outcome.findings} >= ({("race", 5)} if not syncs else set())
+    assert bool(outcome.findings) is not syncs
+    if syncs:
+        np.testing.assert_array_equal(outcome.runs[0].outputs["y"], floats(192)[::-1])
+
+
 @pytest.mark.parametrize("name", ["gemm/wgmma_f16", "broken/gemm_wgmma_not_waited_for"])
 def test_sums_in_flight_are_watched_in_registers(through: CpuDevice, name: str) -> None:
     kernel = load(KERNELS / f"{name}.cu")
