@@ -31,15 +31,15 @@ from kfuzz.devices.jobs import (
     VastPart,
     called_first,
     is_host,
-    names_together,
-    value_with,
 )
 from kfuzz.devices.outcomes import Circumstances, Decoy, Finding, Outcome, Refusal, Run, Untried
 from kfuzz.devices.probes import Probe
 from kfuzz.devices.runners import CALLER, LAUNCHER, Runner
+from kfuzz.devices.value_texts import GIVEN, fields_of, inside, is_literal, names_together, value_with, with_fields
 
 __all__ = [
     "CALLER",
+    "GIVEN",
     "LAUNCHER",
     "Ahead",
     "Buffer",
@@ -76,9 +76,13 @@ __all__ = [
     "Untried",
     "VastPart",
     "called_first",
+    "fields_of",
+    "inside",
     "is_host",
+    "is_literal",
     "names_together",
     "value_with",
+    "with_fields",
     "wrap_unexpected",
 ]
 

@@ -1,13 +1,9 @@
 """A job: a kernel bound to one case, in which every size is a number. It contains all that a device needs."""
 
-import ast
-import operator
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +111,8 @@ class PythonCall:
     """The folders of the files that its task hands over with it. A task compares numbers, of whatever type they are."""
     as_made: bool = False
     """An object stays in the mode in which its class leaves it, as in the benchmark of its reference."""
+    maker: tuple[Path, str] | None = None
+    """The file whose `get_inputs` makes what the arguments call so, and its text."""
     weights: DrawnWeights | None = None
     """The sets of weights with which an object of a class may be made; None if it has only its own."""
     on_host: ClassVar[bool] = True
@@ -125,77 +123,6 @@ class PythonCall:
 
 Entry = str | Call | PythonCall
 """The target of a step: a `__global__` function by its C++ name, one with its arguments, or a Python callable."""
-
-
-@lru_cache(maxsize=256)
-def names_together(text: str) -> list[str]:
-    """The names in a tuple, a list or a dict of names and literals, `(x, {"w": w}, 0.5)`; none if it is none."""
-    if not text.startswith(("(", "[", "{")):
-        return []
-    try:
-        return list(_names_in(ast.parse(text, mode="eval").body))
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return []
-
-
-def _names_in(node: ast.expr) -> Iterator[str]:
-    if isinstance(node, ast.Name):
-        yield node.id
-    elif isinstance(node, ast.Call) and (method := view_of(node)):
-        yield from _names_in(method.value)
-        sizes = (one.id for arg in node.args for one in ast.walk(arg) if isinstance(one, ast.Name))
-        yield from dict.fromkeys(sizes)
-    elif isinstance(node, ast.Tuple | ast.List):
-        for one in node.elts:
-            yield from _names_in(one)
-    elif isinstance(node, ast.Dict):
-        for one in node.values:
-            yield from _names_in(one)
-    else:
-        ast.literal_eval(node)
-
-
-OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
-}  # fmt: skip
-VIEWS = ("permute", "reshape", "view")
-
-
-def view_of(node: ast.Call) -> ast.Attribute | None:
-    """The array and the method of a view: `x.permute(1, 0)`, `x.reshape(rows // 128, 4)`, `x.view("float8_e4m3fn")`."""
-    return node.func if isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS else None
-
-
-def value_with(text: str, values: Mapping[str, object]) -> object:
-    """The value of such a text, by the values of its names."""
-
-    def made(node: ast.expr) -> object:
-        if isinstance(node, ast.Name):
-            return values[node.id]
-        if isinstance(node, ast.Call) and (method := view_of(node)):
-            array, name = made(method.value), method.attr
-            given = [evaluate_size(arg, values) for arg in node.args]
-            if name == "view":  # as a type of the array's own library
-                given = [getattr(sys.modules[type(array).__module__], str(one)) for one in given]
-            return getattr(array, name)(*given)
-        if isinstance(node, ast.Tuple):
-            return tuple(map(made, node.elts))
-        if isinstance(node, ast.List):
-            return list(map(made, node.elts))
-        if isinstance(node, ast.Dict):
-            return {ast.literal_eval(key): made(one) for key, one in zip(node.keys, node.values, strict=True) if key}
-        return ast.literal_eval(node)
-
-    return made(ast.parse(text, mode="eval").body)
-
-
-def evaluate_size(node: ast.expr, values: Mapping[str, object]) -> Any:  # noqa: ANN401  a number, or a literal
-    """An argument of a view: a literal, or sums, products and quotients of sizes."""
-    if isinstance(node, ast.Name):
-        return values[node.id]
-    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        return OPERATORS[type(node.op)](evaluate_size(node.left, values), evaluate_size(node.right, values))
-    return ast.literal_eval(node)
 
 
 def is_host(entry: Entry) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from kfuzz.campaign.properties.property import RunJob
 from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.language.callables import values_of
 from kfuzz.claims.references.running import ReferenceEndsError
 from kfuzz.devices import CALLER, ClaimError, DeviceError, Job, Outcome, Probe, PythonCall, Refusal, Run
 from kfuzz.oracle.accuracy.rounding import Accuracy
@@ -43,15 +44,17 @@ def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -
     places = {array.reads: name for name, array in kernel.arrays.items() if array.reads}
     arguments = tuple(places[role] for role in kernel.roles.inputs if role not in find(kernel.op).weights)
     handed = kernel.written.call.args or ()  # with the numbers that the reference takes among its tensors
+    named = [name for text in handed for name in values_of(text)]
     outputs = {array.writes: name for name, array in kernel.arrays.items() if array.writes}
     entry = PythonCall(
         function=reference.name,
-        arguments=handed if tuple(one for one in handed if one in kernel.arrays) == arguments else arguments,
+        arguments=handed if tuple(filter(kernel.arrays.__contains__, named)) == arguments else arguments,
         declared=(),
         returns=tuple(outputs[role] for role in kernel.roles.outputs),
         library=library,
         language=library,
         as_made=True,
+        maker=call.maker if call else None,
         weights=call.weights if call else None,
     )
     step = replace(job.steps[0], entry=entry, args=())

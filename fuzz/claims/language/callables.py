@@ -3,7 +3,6 @@
 Knows the function and its arguments; never how it is called. Long, since each missing key follows from the same text.
 """
 
-import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from kfuzz.claims.language.python_text import PythonFunction, PythonText
 from kfuzz.claims.language.reading import ClaimNames
 from kfuzz.claims.language.roles import Roles
 from kfuzz.common.printable import shown_path
-from kfuzz.devices import ClaimError, DrawnWeights, PythonCall, names_together
+from kfuzz.devices import GIVEN, ClaimError, DrawnWeights, PythonCall, is_literal, names_together
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.op.shapes import is_derived, lengths_of
@@ -149,6 +148,7 @@ def read_callable(
             what = "is an input" if array.reads else "is scratch"
             raise front.error((*KEY, "args"), f"'{name}' {what} and is not handed over")
     library = claim.library or libs.arrays
+    reference = written.reference
     call = PythonCall(
         entry,
         args,
@@ -161,8 +161,9 @@ def read_callable(
         is_guess=libs.is_guess and not claim.library,
         others=() if claim.library else libs.others,
         init=claim.init,
-        beside=written.reference.folders if written.reference else (),
+        beside=reference.folders if reference else (),
         as_made=written.is_reference,
+        maker=(reference.path, reference.source) if reference and any(GIVEN in arg for arg in args) else None,
         weights=drawn[0] if drawn else None,
     )
     one = expression.number("1", ())
@@ -335,13 +336,7 @@ def values_of(arg: str) -> list[str]:
 
 def is_known(value: str, names: Iterable[str]) -> bool:
     """Whether it is one of the names, or a Python literal."""
-    if value in names:
-        return True
-    try:
-        ast.literal_eval(value)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return False
-    return True
+    return value in names or is_literal(value)
 
 
 def lines_of(call: PythonCall) -> Mapping[str, str]:

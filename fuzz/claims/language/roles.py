@@ -32,7 +32,7 @@ class Roles:
     `axis`: the dimension of the first input along which the op works.
     `grids`: roles whose arrays are of a narrow type. `truths`: integers that are 0 or 1.
     `selects`: the numbers in its answers are elements of its inputs. `is_exact`: it rounds none of them.
-    `codes`: integers of any type, which a reference returns so.
+    `codes`: integers of any type, which a reference takes or returns so.
     """
 
     op: str
@@ -93,7 +93,7 @@ def roles_of(op: str) -> Roles:
         truths=frozenset(name for name, role in module.roles if role.is_truth),
         structures={name: role.structure for name, role in module.inputs.items() if role.structure},
         selects=module.selects, is_exact=module.selects and module.gives_sets,
-        codes=frozenset(name for name, role in module.outputs.items() if module.is_whole and not role.is_float),
+        codes=frozenset(name for name, role in module.roles if module.is_whole and not role.is_float),
     )  # fmt: skip
 
 

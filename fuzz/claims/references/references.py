@@ -25,7 +25,7 @@ from kfuzz.claims.references.formats import formats, is_object, read_submission,
 from kfuzz.claims.references.reference_files import name_of_reference, reference_of
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import shown_path
-from kfuzz.devices import ClaimError, cache
+from kfuzz.devices import ClaimError, cache, is_literal
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import BOOL, I32, I64, NARROW, U8
 from kfuzz.oracle.op.backward import GRADIENT, PREFIX
@@ -91,7 +91,12 @@ def op_by_reference(path: Path, source: str, file: Path) -> ReferenceOp:
         raise ClaimError(f"{shown_path(path)}: {reason}")
     record = {**asdict(reference), "path": str(reference.path.resolve())}
     cache.save(f"{FOLDER}/{formula.parent.name}/{formula.stem}{MADE_FROM}", json.dumps(record).encode())
-    return ReferenceOp(str(formula), home_in(answer), answer.get("exported", ""), tuple(answer.get("given", ())))
+    return ReferenceOp(str(formula), home_in(answer), answer.get("exported", ""), given_in(answer))
+
+
+def given_in(answer: Mapping[str, Any]) -> tuple[str | None, ...]:
+    """For each argument the literal of a number, or None for a tensor; nothing if all are tensors."""
+    return tuple(one if is_literal(one) else None for one in answer.get("args", ()))
 
 
 def reference_behind(op: str) -> Reference | None:
@@ -139,13 +144,10 @@ def with_some_places(claim: WrittenClaim) -> WrittenClaim:
 
 
 def with_args(claim: WrittenClaim, answer: Mapping[str, Any]) -> WrittenClaim:
-    """The claim with the numbers that get_inputs hands over among its tensors, each in its place."""
-    if claim.call.args is not None or claim.call.given is not None or not answer.get("given"):
+    """The claim with what get_inputs hands over, if that is more than its tensors in their order."""
+    if claim.call.args is not None or claim.call.given is not None or not answer.get("args"):
         return claim
-    op = find(str(claim.op))
-    names = iter([name for name in op.inputs if name not in op.weights])
-    args = tuple(next(names) if literal is None else literal for literal in answer["given"])
-    return replace(claim, call=replace(claim.call, args=args))
+    return replace(claim, call=replace(claim.call, args=tuple(answer["args"])))
 
 
 def with_whole(claim: WrittenClaim, whole: Mapping[str, str]) -> WrittenClaim:

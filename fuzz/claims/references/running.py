@@ -74,7 +74,7 @@ def open_set(shape: tuple[int, ...]) -> ReferenceSet:
 def exact_at(file: str, N: Exact, given: Mapping[str, Any]) -> dict[str, Quantity]:
     """The exact outputs for the numbers of a case."""
     numbers = {name: np.asarray(one.x if isinstance(one, Quantity) else one) for name, one in given.items()}
-    every = sets_of_run(file, frozen(numbers), "", "")
+    every = sets_of_run(file, frozen(numbers), None, "")
     return {name: N.value(one.x) for name, one in every.items()}
 
 
@@ -104,9 +104,9 @@ def frozen(arrays: ArraysOfSets) -> FrozenArrays:
 
 
 @functools.lru_cache(maxsize=KEPT)
-def sets_of_run(file: str, inputs: FrozenArrays, kernel: str, operands: str) -> Mapping[str, ReferenceSet]:
-    """The set of each output; `kernel`: the type of 16 bits in which the kernel answers, if any; `operands`: in which
-    it has its inputs, or answers.
+def sets_of_run(file: str, inputs: FrozenArrays, kernel: str | None, operands: str) -> Mapping[str, ReferenceSet]:
+    """The set of each output; `kernel`: the type of 16 bits in which the kernel answers, if any, None without a kernel;
+    `operands`: in which it has its inputs, or answers.
     """
     with asked_at(file, inputs, kernel, operands) as folder, np.load(folder / "sets.npz") as held:
         return {name: read_set(name, held) for name in map(str, held["names"])}
@@ -114,7 +114,12 @@ def sets_of_run(file: str, inputs: FrozenArrays, kernel: str, operands: str) -> 
 
 @contextmanager
 def asked_at(
-    file: str, inputs: FrozenArrays, kernel: str = "", operands: str = "", explain: str = "", **answer: NDArray[Any]
+    file: str,
+    inputs: FrozenArrays,
+    kernel: str | None = "",
+    operands: str = "",
+    explain: str = "",
+    **answer: NDArray[Any],
 ) -> Iterator[Path]:
     """A folder with what the process answers: the sets, or what explains an answer."""
     question = Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")

@@ -136,6 +136,7 @@ class PythonBackend:
         )
         with extensions.as_on_gpu(job.path) if extensions else nullcontext(), self._watch_import(job, interpreter):
             try:
+                given = self._modules.given(call)
                 function = self._modules.function(job, call)
             except OtherWeightsError as error:
                 return Outcome(refusal=Refusal(str(error)), lacks_weights=True)
@@ -144,7 +145,7 @@ class PythonBackend:
         # kfuzz puts a returned array where a passed one would be, so that the same checks apply.
         job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
         gpu: GpuSeen = "real" if self._memory.on_gpu else "imitated" if extensions else "missing"
-        caller = Caller(job, call, function, lender, memory, gpu)
+        caller = Caller(job, call, function, lender, memory, gpu, given)
         caller.findings += self._at_import.get((job.path, job.source), ())
         caller.has_answered = self._has_answered
         if probe.option(FarOptions).is_far:

@@ -3,11 +3,13 @@
 Knows calls and returned arrays; it calls nothing.
 """
 
-import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
-from kfuzz.devices import Buffer, PythonCall, names_together, value_with
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.devices import Buffer, PythonCall, inside, value_with
 from kfuzz.devices.python.lending import ReturnedArray
 from kfuzz.oracle.numbers.elements import F32, F64, U8, Element
 
@@ -20,10 +22,7 @@ def arguments(call: PythonCall, values: Mapping[str, object]) -> tuple[list[obje
         keyword, equals, rest = text.partition("=")
         is_named = bool(equals) and keyword.strip().isidentifier()
         written = rest.strip() if is_named else text.strip()
-        if names_together(written):
-            value = value_with(written, values)
-        else:
-            value = values[written] if written in values else ast.literal_eval(written)
+        value = values[written] if written in values else value_with(written, values)
         if is_named:
             named[keyword.strip()] = value
         else:
@@ -32,16 +31,32 @@ def arguments(call: PythonCall, values: Mapping[str, object]) -> tuple[list[obje
 
 
 def results(returned: object, names: Sequence[str]) -> list[object]:
-    """The returned values as a list; of a dict the values of these names, or else all values. None beside as many
-    others as are wanted is an output that is not there.
+    """The returned values as a list; of a dict the values of these names, or else what all containers hold. None beside
+    as many others as are wanted is an output that is not there.
     """
     if isinstance(returned, Mapping) and {*names} <= {*returned}:
         return [returned[name] for name in names]
-    if isinstance(returned, Mapping | tuple | list):
-        every = list(returned.values() if isinstance(returned, Mapping) else returned)
-        there = [one for one in every if one is not None]
-        return there if len(there) == len(names) else every
-    return [] if returned is None else [returned]
+    every = list(values_inside(returned))
+    there = [one for one in every if one is not None]
+    return there if len(there) == len(names) or returned is None else every
+
+
+def values_inside(returned: object) -> Iterator[object]:
+    """The values in nested containers, in their order."""
+    held = inside(returned)
+    if held is None:
+        yield returned
+    for one in (held or {}).values():
+        yield from values_inside(one)
+
+
+def number_as_array(value: object, buffer: Buffer) -> NDArray[np.generic] | None:
+    """A number of Python as an output of one element; None for any other value, and for a fraction among integers."""
+    wanted = (bool, int, float) if buffer.element.is_float else (bool, int)
+    if type(value) not in wanted or prod(buffer.answer) != 1 or not buffer.element.is_native:
+        return None
+    with np.errstate(over="ignore"):
+        return np.full(buffer.answer, value, buffer.element.dtype)
 
 
 def describe_misfit(name: str, answer: ReturnedArray, buffer: Buffer, may_be_wider: bool = False) -> str | None:

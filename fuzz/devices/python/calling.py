@@ -27,7 +27,7 @@ from kfuzz.devices import (
     UnsupportedError,
 )
 from kfuzz.devices.memory.repeats import Fault
-from kfuzz.devices.python.call_values import arguments, describe_misfit, is_code, is_wider, results
+from kfuzz.devices.python.call_values import arguments, describe_misfit, is_code, is_wider, number_as_array, results
 from kfuzz.devices.python.extensions import RefusedByExtensionError
 from kfuzz.devices.python.hiding import hidden
 from kfuzz.devices.python.late_input import LateInput
@@ -81,6 +81,8 @@ class Caller:
     memory: Memory
     """The memory of the arguments."""
     gpu: GpuSeen = "real"
+    given: Mapping[str, object] = field(default_factory=dict)
+    """What the file of a reference makes, for arguments that have a part of it."""
     has_answered: bool = False
     """A call of this file has returned, so that it takes the library's arrays."""
     findings: list[Finding] = field(default_factory=list)
@@ -175,7 +177,7 @@ class Caller:
         arrays = {name: self.lender.lend(view, elements[name]) for name, view in views.items()}
         unread = {one.name for one in self.job.buffers if one.content is None and not one.is_output}
         self.scratch = {view.address for name, view in views.items() if name in unread}
-        return arguments(self.call, {**sizes, **arrays})
+        return arguments(self.call, {**sizes, **arrays, **self.given})
 
     def _read_outputs(self, views: NamedViews, returned: Mapping[str, object]) -> NamedArrays:
         """The present content of the outputs, both passed and returned."""
@@ -244,7 +246,9 @@ class Caller:
             raise Fault(Finding("wrong-shape", f"{many}; the claim wants {', '.join(wanted)}", array=wanted[0], step=0))
         for name, value in zip(wanted, values, strict=False):
             answer = self.lender.answer(value)
-            if answer is None:
+            if (number := number_as_array(value, buffers[name])) is not None:
+                yield name, number
+            elif answer is None:
                 self._raise_misfit(
                     name, f"{name} is returned as {type(value).__name__}, which is no array of its library"
                 )

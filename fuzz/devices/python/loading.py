@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kfuzz.devices import ClaimError, DrawnWeights, Job, NeedsGpuError, PythonCall, UnsupportedError
+from kfuzz.devices import GIVEN, ClaimError, DrawnWeights, Job, NeedsGpuError, PythonCall, UnsupportedError
 from kfuzz.devices.python.hiding import hidden
 from kfuzz.devices.python.raising import find_lack, line_in_file, words_of
 
@@ -50,13 +50,9 @@ class Modules:
         with the weights of its set; OtherWeightsError if the object has no such weights.
         """
         key, name = (job.path, job.source), call.function
-        if key not in self._made:
-            if len(self._made) >= KEPT_MODULES:
-                self._made.clear()
-                self._objects.clear()
-            self._made[key] = execute_file(job.path, job.source, len(self._made), self._on_gpu, call.beside)
+        module = self._module(*key, call)
         search_beside(job.path, call.beside)  # its functions may import, too
-        function = getattr(self._made[key], name, None)
+        function = getattr(module, name, None)
         if not callable(function):
             raise ClaimError(f"{job.path}: {name} is not a function once the file is imported")
         number = set_of_weights(job, call.weights)
@@ -66,8 +62,21 @@ class Modules:
             return function  # type: ignore[no-any-return]  # whatever it is, it can be called
         which = (*key, name, number, call.as_made)
         if which not in self._objects:
-            self._objects[which] = self._forward_of(job, call, function, self._made[key], number)
+            self._objects[which] = self._forward_of(job, call, function, module, number)
         return self._objects[which]
+
+    def given(self, call: PythonCall) -> dict[str, object]:
+        """What `get_inputs` of a reference's file makes, by how arguments call it, if one of them has a part of it."""
+        return {GIVEN: self._module(*call.maker, call).get_inputs()} if call.maker else {}
+
+    def _module(self, path: Path, source: str, call: PythonCall) -> ModuleType:
+        """The module of a file, which runs once."""
+        if (path, source) not in self._made:
+            if len(self._made) >= KEPT_MODULES:
+                self._made.clear()
+                self._objects.clear()
+            self._made[path, source] = execute_file(path, source, len(self._made), self._on_gpu, call.beside)
+        return self._made[path, source]
 
     def _forward_of(
         self, job: Job, call: PythonCall, of: type, module: ModuleType, number: int

@@ -16,6 +16,7 @@ from kfuzz.claims.references.torch.integers import declared_as
 from kfuzz.claims.references.torch.twins.leaves import call_with, named_outputs
 from kfuzz.claims.references.torch.weights import Chosen, as_one_object, states_of
 from kfuzz.devices.python.raising import words_of
+from kfuzz.devices.python.torch.elements import OF_TYPE
 
 SizesOfRun = Mapping[str, int]
 Makes = Callable[[SizesOfRun], dict[str, torch.Tensor]]
@@ -43,7 +44,7 @@ def op_file(
     inputs = {role: f"{'grid' if role in declared.narrow else 'float'}[{text}]" for role, text in named.items()}
     inputs |= {role: declared_as(below, named[role], declared.fixed) for role, below in declared.below.items()}
     sizes = {name: ", ".join(str(declared.fixed.get(d, d)) for d in dims) or "1" for name, dims in shapes.items()}
-    kinds = {torch.bool: "bool"} | {one.dtype: "float" for one in first.values() if one.is_floating_point()}
+    kinds = {torch.bool: "bool"} | {one.dtype: kind_of(one) for one in first.values() if one.is_floating_point()}
     results = {name: f"{kinds.get(first[name].dtype, 'int')}[{text}]" for name, text in sizes.items()}
     lines = [f'"""{title}: kfuzz runs it for each case."""', ""]
     lines += ["from kfuzz.claims.references.running import diagnosis_at, exact_at, sets_at", ""]
@@ -58,6 +59,11 @@ def op_file(
     lines += ["", "def sets(asked):", "    return sets_at(__file__, asked)", ""]
     lines += ["", "def diagnose(*wrong):", "    return diagnosis_at(__file__, *wrong)", ""]
     return "\n".join(lines), first
+
+
+def kind_of(one: torch.Tensor) -> str:
+    """How a role of these numbers is called."""
+    return "grid" if one.dtype in OF_TYPE and OF_TYPE[one.dtype].is_narrow else "float"
 
 
 def returned_at(

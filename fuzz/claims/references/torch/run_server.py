@@ -32,7 +32,7 @@ from kfuzz.claims.references.torch.twins.three_runs import Answered
 from kfuzz.devices.python.raising import words_of
 from kfuzz.devices.python.torch.elements import TYPES
 from kfuzz.oracle.diagnosis.mutated import WrongAnswer
-from kfuzz.oracle.numbers.elements import NARROW
+from kfuzz.oracle.numbers.elements import ELEMENTS, NARROW
 from kfuzz.oracle.op.backward import DERIVATIVE
 
 
@@ -50,7 +50,8 @@ def answer_run(folder: Path) -> None:
         if asked.pop("steps", False):
             save_steps(folder, asked)
             return
-        answered = answered_in(folder, asked, *(TYPES[NARROW[one]] if one else None for one in (kernel, operands)))
+        narrow, of_operands = (TYPES[NARROW[one]] if one else None for one in (kernel, operands))
+        answered = answered_in(folder, asked, narrow, of_operands, is_exact=kernel is not None)
         if explain:
             explain_answer(folder, answered, explain)
         else:
@@ -75,13 +76,16 @@ class AskedRun:
 
 
 def answered_in(
-    folder: Path, asked: Mapping[str, Any], narrow: torch.dtype | None, operands: torch.dtype | None
+    folder: Path, asked: Mapping[str, Any], narrow: torch.dtype | None, operands: torch.dtype | None, *, is_exact: bool
 ) -> AskedRun:
-    """The reference and the inputs that lie in a folder: in the kernel's type, if it answers in 16 bits."""
+    """The reference and the inputs that lie in a folder: in the kernel's type, if it answers in 16 bits.
+
+    `is_exact`: the inputs are those of a kernel, which may have another type than the reference's.
+    """
     known = known_reference(json.dumps(asked))
     with np.load(folder / "inputs.npz") as held:
         numbers = {name: torch.from_numpy(held[name]) for name in held.files}
-    given = as_given(known, {name: numbers.pop(name) for name in known.names})
+    given = as_given(known, {name: numbers.pop(name) for name in known.names}, is_exact=is_exact)
     if narrow is not None and does_take(known, narrower := in_kernels_type(given, narrow)):
         given = narrower
     upstream = [one.float() for one in numbers.values()]
@@ -142,14 +146,21 @@ def does_take(known: Runnable, given: Mapping[str, torch.Tensor]) -> bool:
     return True
 
 
-def as_given(known: Runnable, numbers: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The numbers of a case as the reference takes them: of floats in float32, or in its declared type."""
+def as_given(known: Runnable, numbers: Mapping[str, torch.Tensor], *, is_exact: bool) -> dict[str, torch.Tensor]:
+    """The numbers of a case as the reference takes them: of floats in the declared types, if these have them, or do not
+    have to.
+    """
     below = known.declared.below
     plain = {
         name: one.float() if one.is_floating_point() else one != 0 if below.get(name) == BOOLEAN else one.long()
         for name, one in numbers.items()
     }
-    return in_declared_types(known.declared, plain)
+    whole = known.declared.whole
+    floats = {name: TYPES[ELEMENTS[one]] for name, one in whole.items() if plain[name].is_floating_point()}
+    if not is_exact or all(plain[name].equal(plain[name].to(kind).float()) for name, kind in floats.items()):
+        return in_declared_types(known.declared, plain)
+    integers = {name: one for name, one in whole.items() if name not in floats}
+    return in_declared_types(replace(known.declared, whole=integers), plain)
 
 
 def gradients(known: Runnable, names: Sequence[str], *tensors: torch.Tensor) -> dict[str, torch.Tensor]:

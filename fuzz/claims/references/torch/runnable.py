@@ -19,7 +19,8 @@ from torch.utils import cpp_extension
 
 from kfuzz.claims.references.submissions.gpu_mode import folders_of
 from kfuzz.claims.references.torch.configs import configure
-from kfuzz.claims.references.torch.declared import Declared, inputs_of, literals_among, reference_of, with_numbers
+from kfuzz.claims.references.torch.declared import Declared, reference_of
+from kfuzz.claims.references.torch.given import inputs_of, of_tensors, texts_of
 from kfuzz.claims.references.torch.model_functions import Forward, function_of_task, is_task
 from kfuzz.claims.references.torch.schemas import inputs_by_schema
 from kfuzz.claims.references.torch.sizes import MOST_WEIGHTS
@@ -65,7 +66,9 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
         run_in_torch(module)
         if asked.get("is_function") and is_task(module, asked.get("config", "")):
             of = function_of_task(module, asked["config"])
-            beside = {"exported": of.name, "given": of.given, "whole": dict(of.declared.whole), **shape_of(of.declared)}
+            names = iter(of.declared.dims)
+            args = [next(names) if one is None else one for one in of.given] if any(of.given) else []
+            beside = {"exported": of.name, "args": args, "whole": dict(of.declared.whole), **shape_of(of.declared)}
             return Runnable(of.call, False, of.declared, beside, of.forward)
         configure(module, asked.get("config", ""), asked["reference"])
     reference, is_module = reference_of(module, asked["reference"])
@@ -82,14 +85,14 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
     with context():
         is_operation = isinstance(reference, OpOverload)
         declared, inputs = inputs_by_schema(reference) if is_operation else inputs_of(module, reference, source)
-        call = with_numbers(reference, inputs)
+        call, texts = of_tensors(reference, inputs), texts_of(inputs, list(declared.dims))
         if asked.get("draws_weights") and isinstance(reference, torch.nn.Module):
             objects = with_drawn_weights(module, asked["reference"], reference)
             if any(states_of(objects)):
                 role = next(one for one in ROLES if one not in declared.dims)
                 declared = declared.with_integers(role, f"0..{len(objects) - 1}")
-                call = Chosen(objects, [with_numbers(one, inputs) for one in objects], role)
-    beside = {"whole": dict(declared.whole), "given": literals_among(inputs), **shape_of(declared)}
+                call = Chosen(objects, [of_tensors(one, inputs) for one in objects], role)
+    beside = {"whole": dict(declared.whole), "args": texts, **shape_of(declared)}
     beside |= made_with(module) if is_module else {}
     return Runnable(call, is_module, declared, beside)
 

@@ -39,15 +39,14 @@ class SeenIntegers:
 
 
 def integers_seen(
-    make: Callable[[], Sequence[object]], names: Sequence[str], wanted: Collection[str]
+    make: Callable[[], Sequence[torch.Tensor]], names: Sequence[str], wanted: Collection[str]
 ) -> Mapping[str, SeenIntegers]:
     """What is seen of each of these tensors of integers among the inputs."""
     every: dict[str, list[torch.Tensor]] = {}
     for seed in range(SEEDS if wanted else 0):
         torch.manual_seed(seed)
         random.seed(seed)
-        tensors = [one for one in make() if isinstance(one, torch.Tensor)]
-        for name, one in zip(names, tensors, strict=False):
+        for name, one in zip(names, make(), strict=False):
             if name in wanted and one.numel():
                 every.setdefault(name, []).append(one.detach().cpu())
     return {name: what_is_seen(some) for name, some in every.items()}

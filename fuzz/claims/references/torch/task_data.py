@@ -1,8 +1,9 @@
-"""The data of a task of GPU MODE: a tensor, or tuples, lists and dicts of tensors and numbers.
+"""What a reference is handed: tensors, numbers and other objects, alone and in containers.
 
 Knows such values; it does not know how they are made or what reads them.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,29 +11,23 @@ from typing import Any
 import torch
 
 from kfuzz.claims.references.torch.declared import CannotError
+from kfuzz.devices import fields_of, inside, with_fields
 
 PLAIN = (bool, int, float, str, type(None))
 
 
-def tensors_of_data(data: Any) -> list[torch.Tensor]:  # noqa: ANN401  whatever a task makes
-    """The tensors in nested tuples, lists and dicts, in their order."""
+def tensors_of_data(data: Any) -> list[torch.Tensor]:  # noqa: ANN401  as above
+    """The tensors in nested containers, in their order."""
     if isinstance(data, torch.Tensor):
         return [data]
-    if isinstance(data, Mapping):
-        data = list(data.values())
-    if isinstance(data, tuple | list):
-        return [leaf for one in data for leaf in tensors_of_data(one)]
-    if not isinstance(data, PLAIN):
-        raise CannotError(f"its data holds a {type(data).__name__}, which is neither tensor, number nor container")
-    return []
+    return [leaf for one in (inside(data) or {}).values() for leaf in tensors_of_data(one)]
 
 
 def numbers_of_data(data: Any) -> list[int]:  # noqa: ANN401  as above
-    """The whole numbers in nested tuples, lists and dicts, in their order."""
-    if isinstance(data, Mapping):
-        data = list(data.values())
-    if isinstance(data, tuple | list):
-        return [leaf for one in data for leaf in numbers_of_data(one)]
+    """The whole numbers in nested containers, in their order."""
+    held = inside(data)
+    if held is not None:
+        return [leaf for one in held.values() for leaf in numbers_of_data(one)]
     return [data] if type(data) is int else []
 
 
@@ -40,24 +35,39 @@ def rebuilt(data: Any, tensors: Iterator[torch.Tensor], numbers: Iterator[Any] |
     """The same containers with other tensors, and with other whole numbers if there are some."""
     if isinstance(data, torch.Tensor):
         return next(tensors)
-    if isinstance(data, Mapping):
-        return {name: rebuilt(one, tensors, numbers) for name, one in data.items()}
-    if isinstance(data, tuple | list):
-        made = [rebuilt(one, tensors, numbers) for one in data]
-        return tuple(made) if isinstance(data, tuple) else made
+    if (held := inside(data)) is not None:
+        made = {name: rebuilt(one, tensors, numbers) for name, one in held.items()}
+        if fields_of(data):
+            return with_fields(data, made)
+        return made if isinstance(data, Mapping) else type(data)(made.values())
     return next(numbers) if numbers is not None and type(data) is int else data
 
 
-def as_text(data: Any, texts: Iterator[str], numbers: Iterator[str]) -> str:  # noqa: ANN401  as above
-    """The data as an expression of Python, with a text for each tensor and for each whole number."""
+def as_text(data: Any, texts: Iterator[str], numbers: Iterator[str], path: str = "") -> str:  # noqa: ANN401  as above
+    """The data as an expression of Python, with a text for each tensor and for each whole number.
+
+    `path`: the text of how to reach this value in what makes it, for one that has no literal.
+    """
     if isinstance(data, torch.Tensor):
         return next(texts)
-    if isinstance(data, Mapping):
-        return "{" + ", ".join(f"{name!r}: {as_text(one, texts, numbers)}" for name, one in data.items()) + "}"
-    if isinstance(data, tuple | list):
-        inside = "".join(f"{as_text(one, texts, numbers)}, " for one in data).strip()
-        return f"({inside})" if isinstance(data, tuple) else f"[{inside}]"
-    return next(numbers) if type(data) is int else repr(data)
+    if (held := inside(data)) is not None:
+        fields = fields_of(data)
+        made = {name: as_text(one, texts, numbers, path and (f"{path}.{name}" if fields else f"{path}[{name!r}]"))
+                for name, one in held.items()}  # fmt: skip
+        if fields:
+            own = [f"{name}={one}" for name, one in made.items() if one not in (f"{path}.{name}", repr(held[name]))]
+            return f"replace({', '.join((path, *own))})" if own else path
+        if isinstance(data, Mapping):
+            return "{" + ", ".join(f"{name!r}: {one}" for name, one in made.items()) + "}"
+        within = "".join(f"{one}, " for one in made.values()).strip()
+        return f"({within})" if isinstance(data, tuple) else f"[{within}]"
+    if type(data) is int:
+        return next(numbers)
+    if isinstance(data, PLAIN) and not (isinstance(data, float) and not math.isfinite(data)):
+        return repr(data)
+    if not path:
+        raise CannotError(f"its data holds a {type(data).__name__}, which is neither tensor, number nor container")
+    return path
 
 
 def names_of(tops: Sequence[str], data: Any) -> list[str]:  # noqa: ANN401  as above
@@ -69,12 +79,9 @@ def names_of(tops: Sequence[str], data: Any) -> list[str]:  # noqa: ANN401  as a
     def visit(one: object, name: str) -> None:
         if isinstance(one, torch.Tensor):
             names.append(name if name not in names else f"{name}_{len(names)}")
-        elif isinstance(one, Mapping):
-            for key, value in one.items():
-                visit(value, as_name(str(key), name))
-        elif isinstance(one, tuple | list):
-            for place, value in enumerate(one):
-                visit(value, f"{name}_{place}")
+            return
+        for key, value in (inside(one) or {}).items():
+            visit(value, as_name(str(key), name) if isinstance(key, str) else f"{name}_{key}")
 
     if isinstance(data, tuple | list):
         for name, one in zip(tops, data, strict=True):

@@ -65,7 +65,49 @@ FUNCTIONS = [
         "    return [torch.randint(0, 256, (4, 8), dtype=torch.uint8)]",
         "x & 15", "x & 7",
     ),
+    AnyFunction(
+        "inputs in containers, a number that is no tensor, and what has no literal", "case, *, kind, act=None, low",
+        "    (x, scale), config = case['x'], case['config']\n"
+        "    made = act(x * scale * config.weight + config.shift).clamp(min=low)\n"
+        "    return {'y': (made / config.shift).to(kind), 'most': made.max().item(), 'kinds': (None, made.shape[0])}",
+        "    config = Config(torch.randn(8), 0.5)\n"
+        "    case = {'x': [torch.randn(4, 8), torch.tensor(2.0)], 'config': config}\n"
+        "    return {'case': case, 'kind': torch.float8_e4m3fn, 'act': torch.nn.functional.silu, 'low': -math.inf}",
+        "+ config.shift", "- config.shift",
+    ),
+    AnyFunction(
+        "a named tuple of bfloat16, a function of their own, and None", "pair, mask, act",
+        "    assert mask is None and pair.x.dtype == torch.bfloat16\n"
+        "    return Pair(act(pair.x) @ pair.w, pair.x.float().sum())",
+        "    pair = Pair(torch.randn(4, 16).bfloat16(), torch.randn(16, 3).bfloat16())\n"
+        "    return pair, None, lambda x: x * 2", "act(pair.x) @", "pair.x @",
+    ),
+    AnyFunction(
+        "numbers of 8 bits that are handed over as such", "x, w, scale",
+        "    assert x.dtype == torch.float8_e5m2 and w.dtype == torch.int8 and not scale.ndim\n"
+        "    return x.float() @ w.float() * scale, w // 2",
+        "    return [torch.randn(4, 8).to(torch.float8_e5m2), torch.randint(-128, 128, (8, 3), dtype=torch.int8), "
+        "torch.tensor(0.25)]", "w // 2", "(w + 1) // 2",
+    ),
 ]  # fmt: skip
+
+
+HEAD = """import math
+from collections import namedtuple
+from dataclasses import dataclass
+
+import torch
+
+Pair = namedtuple("Pair", "x w")
+
+
+@dataclass(frozen=True)
+class Config:
+    weight: torch.Tensor
+    shift: float
+
+
+"""
 
 
 @pytest.mark.slow(20)
@@ -73,7 +115,7 @@ FUNCTIONS = [
 @pytest.mark.parametrize("one", FUNCTIONS, ids=lambda one: one.name)
 def test_a_function_is_judged_by_itself(one: AnyFunction, is_right: bool, tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    text = f"import torch\n\n\ndef NAME({one.parameters}):\n{one.text}\n"
+    text = f"{HEAD}def NAME({one.parameters}):\n{one.text}\n"
     problem = f"{text}\n\ndef get_inputs():\n{one.inputs}\n"
     (tmp_path / "problem.py").write_text(problem.replace("NAME", "reference"))
     answer = text if is_right else text.replace(one.right, one.wrong)
