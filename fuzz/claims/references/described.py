@@ -21,3 +21,9 @@ def home_in(answer: Mapping[str, Any]) -> dict[str, int]:
     """The problem's own sizes, by their names in the formula."""
     known = names_in_description(answer)
     return {known[name]: size for name, size in answer.get("home", {}).items() if known.get(name, "").isidentifier()}
+
+
+def multiples_in(answer: Mapping[str, Any]) -> dict[str, int]:
+    """The number that divides every size of a name in the formula."""
+    known = names_in_description(answer)
+    return {known[name]: by for name, by in answer.get("multiples", {}).items() if name in known}

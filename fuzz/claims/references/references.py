@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kfuzz.claims.language.callables import axes_of, in_claims_language, read_entry, with_arrays
+from kfuzz.claims.language.axes import Axis
+from kfuzz.claims.language.callables import ANY_SIZE, axes_of, in_claims_language, read_entry, with_arrays
 from kfuzz.claims.language.front_matter import FrontMatter
 from kfuzz.claims.language.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.language.languages import language_of
@@ -20,7 +21,7 @@ from kfuzz.claims.language.loaded import used_libraries
 from kfuzz.claims.language.reference import OP, Reference
 from kfuzz.claims.language.roles import roles_of
 from kfuzz.claims.references import running, serving
-from kfuzz.claims.references.described import home_in
+from kfuzz.claims.references.described import home_in, multiples_in
 from kfuzz.claims.references.formats import formats, is_object, read_submission, texts_beside
 from kfuzz.claims.references.reference_files import name_of_reference, reference_of
 from kfuzz.common.phases import Phase, Stage, announce
@@ -64,7 +65,7 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     for one in formats():
         claim = one.complete(front, claim, answer)
     claim = with_changed(with_whole(claim, {**answer.get("whole", {}), **answer["types"]}), answer["changed"])
-    return with_args(with_home(with_some_places(claim), home_in(answer)), answer)
+    return with_args(with_home(with_some_places(claim), home_in(answer), multiples_in(answer)), answer)
 
 
 @dataclass(frozen=True)
@@ -123,13 +124,14 @@ def formula_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -
     return write_formula(front, answer), answer
 
 
-def with_home(claim: WrittenClaim, home: Mapping[str, int]) -> WrittenClaim:
+def with_home(claim: WrittenClaim, home: Mapping[str, int], multiples: Mapping[str, int]) -> WrittenClaim:
     """The claim with the sizes of its problem as the shape that the function was written for, however large."""
     if claim.call.home is not None or claim.axes is not None or not home:
         return claim
     axes = axes_of(claim.arrays, roles_of(claim.op))
     if axes.keys() != home.keys():
         return claim
+    axes |= {name: Axis(by, ANY_SIZE.hi - ANY_SIZE.hi % by, by) for name, by in multiples.items() if name in axes}
     wide = {name: replace(axis, hi=max(axis.hi, home[name])) for name, axis in axes.items()}
     own = {name: home[name] for name in axes}
     return replace(claim, axes=wide, call=replace(claim.call, home=own))

@@ -18,7 +18,7 @@ from kfuzz.claims.language.keys import WrittenClaim
 from kfuzz.claims.language.python_text import read_text
 from kfuzz.claims.language.reference import Reference
 from kfuzz.claims.language.roles import roles_of
-from kfuzz.claims.references.described import home_in, names_in_description
+from kfuzz.claims.references.described import home_in, multiples_in, names_in_description
 from kfuzz.claims.references.format import Format, FormatNames, TracerAnswer
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import F32, F64
@@ -78,7 +78,7 @@ def complete(front: FrontMatter, claim: WrittenClaim, answer: TracerAnswer) -> W
 def with_task(claim: WrittenClaim, answer: TracerAnswer) -> WrittenClaim:
     """The claim with what a task hands over: its own types and sizes, and arrays for the answer."""
     known = names_in_description(answer)
-    home, multiples = home_in(answer), {known[name]: size for name, size in answer["multiples"].items()}
+    home, multiples = home_in(answer), multiples_in(answer)
     written = claim.arrays
     if claim.arrays is None:
         own = with_arrays(claim, roles_of(claim.op))

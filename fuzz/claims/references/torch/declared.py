@@ -3,7 +3,6 @@
 Knows torch and the text of a file; it knows no set.
 """
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from types import ModuleType
@@ -55,20 +54,6 @@ class Declared:
     def with_fixed(self, names: Collection[str]) -> "Declared":
         """The same inputs, whose dimensions of these names have one size."""
         return replace(self, fixed={name: size for name, size in self.sizes.items() if name in names} | self.fixed)
-
-    def with_equal_sizes_as_one(self) -> "Declared":
-        """Dimensions of one size as one dimension: a reference may need it, where its file has two numbers.
-
-        A dimension that only has as many as the weights fix remains by itself: others of its kind may vary.
-        """
-        first: dict[int, str] = {}
-        one = {name: first.setdefault(n, name) for name, n in self.sizes.items() if name not in self.fixed}
-
-        def renamed(text: str) -> str:
-            return re.sub(r"[A-Za-z_]\w*", lambda name: one.get(name[0], name[0]), text)
-
-        dims = {role: [renamed(name) for name in names] for role, names in self.dims.items()}
-        return replace(self, dims=dims, below={role: renamed(n) for role, n in self.below.items()})
 
 
 def forgetful(made: torch.nn.Module) -> torch.nn.Module:

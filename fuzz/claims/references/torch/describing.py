@@ -25,7 +25,7 @@ from kfuzz.claims.references.torch.inputs import (
     with_fixed,
 )
 from kfuzz.claims.references.torch.integers import ABSENT, with_limits
-from kfuzz.claims.references.torch.op_file import op_file
+from kfuzz.claims.references.torch.op_file import op_file, outputs_of
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
 from kfuzz.claims.references.torch.sizes import elements_of, sizes_in
@@ -97,7 +97,7 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     """The op of a reference whose inputs have these dimensions, at sizes that are no smaller."""
     declared = known.declared
     steps = {name: asked["axes"].get(name, (1, 0, 1)) for name in sizes_in(declared.dims)}
-    wide = {name: (max(low, least), high, by) for name, (low, high, by) in steps.items()}
+    wide = {name: (max(low, least * by), high, by) for name, (low, high, by) in steps.items()}
     sizes, larger = sizes_to_run(declared, {**asked, "axes": wide})
     check_sizes(known, sizes)
     free = [name for name in sizes if name not in declared.fixed]
@@ -106,9 +106,6 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     fixed = {name: size for name, size in declared.fixed.items() if name in steps}
     bounds = {name: (low, by) for name, (low, _, by) in steps.items()}
     rules = [f"{name} % {by} == 0" for name, by in multiples.items() if name in free]
-    if not asked["inputs"] and not asked.get("where"):
-        limits = least_sizes(known.call, declared, sizes, bounds, fixed)
-        rules += [f"{name} >= {limit}" for name, limit in limits.items()]
     means_first = False
     answered = Answered(known.call, list(make(sizes).values()), asked["path"])
     if known.is_module or asked["task"]:  # what it returns is all that a caller wants
@@ -117,7 +114,11 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     with suppress(UnstableError):  # at these numbers
         means_first = any(one.places is not None and one.places.is_first for one in answered.sets)
         answered.check_agrees()
-    text, returned = op_file(known.call, declared, every, make, asked["title"], rules, means_first, changed)
+    returned, shapes = outputs_of(known.call, every, make, changed)
+    if not asked["inputs"] and not asked.get("where"):
+        limits = least_sizes(known.call, declared, sizes, bounds, fixed, shapes)
+        rules += [f"{name} >= {limit}" for name, limit in limits.items()]
+    text = op_file(known.call, declared, returned, shapes, asked["title"], rules, means_first)
     whole = {name: OF_TYPE[one.dtype].name for name, one in returned.items() if one.dtype in OF_TYPE and is_named(one)}
     names = {name: [str(declared.fixed.get(d, d)) for d in dims] for name, dims in declared.dims.items()}
     changes = [name for place, name in enumerate(names) if place in changed]

@@ -3,26 +3,110 @@
 Knows torch and the text of a file; it knows no set.
 """
 
-import ast
+import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
+from kfuzz.claims.references.torch.changed_integers import OtherIntegers, TextMaker
 from kfuzz.claims.references.torch.declared import CannotError, Declared
-from kfuzz.claims.references.torch.seen_integers import MOST_ELEMENTS, SeenIntegers, integers_seen
+from kfuzz.claims.references.torch.found_sizes import SizesInText
+from kfuzz.claims.references.torch.seen_integers import (
+    MOST_ELEMENTS,
+    SeenIntegers,
+    drawn_integers,
+    integers_seen,
+    limit_of,
+)
 from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims
 from kfuzz.claims.references.torch.task_data import as_text, names_of, numbers_of_data, rebuilt, tensors_of_data
 from kfuzz.devices import GIVEN
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.numbers.elements import BOOL, F32, F64
-from kfuzz.oracle.op.shapes import names_in
+from kfuzz.oracle.op.shapes import lengths_of
 
 ORDERS = ("rises", "permutation")
 """What is seen of integers in an order says all of them."""
-FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")
+FEW_ELEMENTS = 1 << 18
+"""Inputs of so many elements are made, and the reference runs on them."""
+
+
+@dataclass(frozen=True)
+class MadeInputs:
+    """The inputs of a reference, and what get_inputs makes. `numbers`: the whole numbers in it, each by its size's name
+    or by its digits. `multiples`: a number that divides each size of a name.
+    """
+
+    declared: Declared
+    data: Any
+    numbers: Sequence[str] = ()
+    multiples: Mapping[str, int] = field(default_factory=dict)
+
+    def call(self, reference: Callable[..., Any]) -> Callable[..., Any]:
+        """The reference as a function of its tensors alone: whatever else it is handed stays as it is."""
+        data, numbers, dims = self.data, self.numbers, list(self.declared.dims.values())
+        if not isinstance(data, Mapping) and all(isinstance(one, torch.Tensor) and one.ndim for one in data):
+            return reference
+        ranks = [one.ndim for one in tensors_of_data(data)]
+
+        def call(*tensors: torch.Tensor) -> Any:  # noqa: ANN401  what the reference returns
+            shapes = [one.shape for one in tensors[: len(dims)]]
+            lengths = lengths_of(pair for one in zip(dims, shapes, strict=True) for pair in zip(*one, strict=True))
+            whole = (int(text) if text.isdigit() or text[0] == "-" else lengths[text] for text in numbers)
+            scalars = (one if rank else one.reshape(()) for one, rank in zip(tensors, ranks, strict=True))
+            given = rebuilt(data, scalars, whole if numbers else None)
+            return reference(**given) if isinstance(given, Mapping) else reference(*given)
+
+        return call
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """How a submission gets the inputs, a text for each argument; nothing if each is a tensor in its place."""
+        data, tensors, names = self.data, tensors_of_data(self.data), list(self.declared.dims)
+        texts = iter([name if one.ndim else f"({name}.reshape(()))" for name, one in zip(names, tensors, strict=False)])
+        numbers = iter(self.numbers or [*map(str, numbers_of_data(data))])
+        pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
+        made = {key: as_text(one, texts, numbers, f"{GIVEN}[{key!r}]") for key, one in pairs}
+        if isinstance(data, Mapping):
+            return tuple(f"{key}={one}" for key, one in made.items())
+        return () if list(made.values()) == names[: len(made)] else tuple(made.values())
+
+
+@dataclass
+class DoesTake:
+    """Whether a reference takes what get_inputs makes of other integers; of inputs that are large, without numbers."""
+
+    maker: TextMaker
+    reference: Callable[..., Any]
+    needs_numbers: bool | None = None
+
+    @cached_property
+    def copied(self) -> Callable[..., Any]:
+        """The reference, or a copy of a model, which a call without numbers may change."""
+        return copy.deepcopy(self.reference) if isinstance(self.reference, torch.nn.Module) else self.reference
+
+    def __call__(self, values: OtherIntegers) -> bool:
+        if sum(one.numel() for one in tensors_of_data(self.maker.without_memory(values))) <= FEW_ELEMENTS:
+            return self._does_run(values)
+        if self.needs_numbers is None:
+            self.needs_numbers = not self._does_run({}, FakeTensorMode)
+        return self.needs_numbers or self._does_run(values, FakeTensorMode)
+
+    def _does_run(self, values: OtherIntegers, mode: Callable[..., Any] | None = None) -> bool:
+        try:
+            with torch.no_grad(), mode(allow_non_fake_inputs=True) if mode else nullcontext():
+                data = self.maker.made(values)
+                made = self.copied(**data) if isinstance(data, Mapping) else self.copied(*data)
+                return all(one.numel() for one in tensors_of_data(made))
+        except Exception:  # of torch, or of their code, at such sizes
+            return False
 
 
 def names_of_inputs(reference: Callable[..., Any], data: Any) -> list[str]:  # noqa: ANN401  containers of tensors
@@ -34,162 +118,45 @@ def names_of_inputs(reference: Callable[..., Any], data: Any) -> list[str]:  # n
     return names_of(parameters[: len(data)], data)
 
 
-def of_tensors(reference: Callable[..., Any], data: Any) -> Callable[..., Any]:  # noqa: ANN401  as above
-    """The reference as a function of its tensors alone: whatever else is among its inputs is handed over as it is."""
-    if not isinstance(data, Mapping) and all(isinstance(one, torch.Tensor) and one.ndim for one in data):
-        return reference
-    ranks = [one.ndim for one in tensors_of_data(data)]
-
-    def call(*tensors: torch.Tensor) -> Any:  # noqa: ANN401  what the reference returns
-        given = rebuilt(data, (one if rank else one.reshape(()) for one, rank in zip(tensors, ranks, strict=True)))
-        return reference(**given) if isinstance(given, Mapping) else reference(*given)
-
-    return call
-
-
-def texts_of(data: Any, names: Sequence[str]) -> tuple[str, ...]:  # noqa: ANN401  as above
-    """How a submission gets the inputs, a text for each argument; nothing if each is a tensor in its place."""
-    tensors = tensors_of_data(data)
-    texts = iter([name if one.ndim else f"({name}.reshape(()))" for name, one in zip(names, tensors, strict=True)])
-    numbers = iter(list(map(str, numbers_of_data(data))))
-    pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
-    made = {key: as_text(one, texts, numbers, f"{GIVEN}[{key!r}]") for key, one in pairs}
-    if isinstance(data, Mapping):
-        return tuple(f"{key}={one}" for key, one in made.items())
-    return () if list(made.values()) == list(names) else tuple(made.values())
-
-
-def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) -> tuple[Declared, Any]:
-    """The dimensions of each input, by their names in get_inputs, and what that makes.
-
-    A size that is also used elsewhere is fixed.
-    """
-    tree = ast.parse(source)
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    if "get_inputs" not in functions:
+def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) -> MadeInputs:
+    """The inputs that get_inputs makes, with a name for each size that may be another one."""
+    if not callable(getattr(module, "get_inputs", None)):
         raise CannotError('arrays are missing: write { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }')
-    data = without_memory(module.get_inputs)
-    made, names = tensors_of_data(data), names_of_inputs(reference, data)
-    calls = [
-        node
-        for node in ast.walk(functions["get_inputs"])
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FACTORIES
-    ]
-    calls.sort(key=lambda node: (node.lineno, node.col_offset))
-    known = sizes_in(module, functions["get_inputs"])
-    if len(calls) != len(made):  # an input is made in several steps: its sizes are known by their numbers alone
-        calls = [ast.Call(func=ast.Name("made"), args=[], keywords=[])] * len(made)
-    found, inside = Dims(), {node.id for node in ast.walk(functions["get_inputs"]) if isinstance(node, ast.Name)}
-    most: dict[str, ast.expr] = {}
-    for name, call, one in zip(names, calls, made, strict=False):
-        args = list(call.args)
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "randint":
-            options = {option.arg: option.value for option in call.keywords}
-            many = 1 + (len(args) > 1 and not isinstance(args[1], ast.Tuple | ast.List))
-            limit, args = options.get("high", args[many - 1]), [options.get("size", args[-1])]
-            most |= {} if one.is_floating_point() or one.dtype == torch.bool else {name: limit}
-        said = [getattr(arg, "elts", [arg]) for arg in args]
-        flat = [arg for args in said for arg in args]
-        texts = [arg.id if isinstance(arg, ast.Name) else "" for arg in flat][: one.ndim]
-        texts += [""] * (one.ndim - len(texts))
-        found[name] = name_sizes(texts, one.shape, known) or ["1"]
-    if not known:
-        found, known = name_numbers(found, numbers_outside(tree, functions["get_inputs"]))
-    elsewhere = {
-        node.id
-        for top in tree.body
-        if top is not functions["get_inputs"] and not isinstance(top, ast.Assign | ast.AnnAssign)
-        for node in ast.walk(top)
-        if isinstance(node, ast.Name)
-    }
-    below, seen = limits_of(module, dict(zip(names, made, strict=False)), most, found, known)
-    used = {part for dims in found.values() for name in dims for part in names_in(name)}
-    below |= {name: BOOLEAN for name, one in zip(names, made, strict=False) if one.dtype == torch.bool}
-    sizes = {name: size for name, (_, size) in known.items() if name in used}
-    fixed = {name: size for name, size in sizes.items() if known[name][0] in inside & elsewhere}
-    types = {name: OF_TYPE[one.dtype] for name, one in zip(names, made, strict=True) if one.dtype in OF_TYPE}
+    maker = TextMaker(module, source)
+    sizes = SizesInText(maker, DoesTake(maker, reference))
+    data, names = sizes.data, names_of_inputs(reference, sizes.data)
+    found, made = sizes.found(names), dict(zip(names, tensors_of_data(data), strict=True))
+    dims = dict(zip(names, found.dims, strict=True))
+    below, seen = limits_of(module, made, dims, found.home)
+    below |= {name: BOOLEAN for name, one in made.items() if one.dtype == torch.bool}
+    types = {name: OF_TYPE[one.dtype] for name, one in made.items() if one.dtype in OF_TYPE}
     whole = {name: one.name for name, one in types.items() if one not in (F32, F64, BOOL)}
-    narrow = {name: one.dtype for name, one in zip(names, made, strict=True) if name in whole and types[name].is_narrow}
-    return Declared(found, below, fixed, sizes, whole, narrow, seen), data
+    narrow = {name: made[name].dtype for name in whole if types[name].is_narrow and types[name].is_float}
+    return MadeInputs(Declared(dims, below, {}, found.home, whole, narrow, seen), data, found.numbers, found.multiples)
 
 
 def limits_of(
-    module: ModuleType, made: Mapping[str, torch.Tensor], said: Mapping[str, ast.expr], found: Dims,
-    known: Mapping[str, tuple[str, int]],
-) -> tuple[Below, Mapping[str, SeenIntegers]]:  # fmt: skip
-    """The limits of integers that the text says, or that are seen; offsets have a place more than what they divide."""
-    used = {name for dims in found.values() for name in dims}
-    below = Below()
-    for name in (name for name, one in made.items() if is_whole(one)):
-        limit = said.get(name)
-        word = limit.id if isinstance(limit, ast.Name) else str(getattr(limit, "value", ""))
-        known_as = word if word in used else str(getattr(module, word, word))
-        below[name] = known_as if known_as in used or known_as.isdigit() else ""
+    module: ModuleType, made: Mapping[str, torch.Tensor], dims: Dims, home: Mapping[str, int]
+) -> tuple[Below, Mapping[str, SeenIntegers]]:
+    """The limits of integers: as torch.randint drew them, else what is seen of them."""
+    integers = [name for name, one in made.items() if is_whole(one)]
+    if integers and sum(one.numel() for one in made.values()) > MOST_ELEMENTS:
+        raise CannotError(f"{integers[0]} holds integers, and get_inputs makes too many to look at; write arrays")
+    with drawn_integers() as drawn:
+        every = dict(zip(made, tensors_of_data(module.get_inputs()), strict=True)) if integers else {}
+    limits = {name: limit_of(every[name], drawn) for name in integers}
+    lengths = {size: name for name, size in reversed(list(home.items()))}
+    below = {name: "" if limit is None else lengths.get(limit, str(limit)) for name, limit in limits.items()}
     unclear = [name for name, text in below.items() if not text]
-    if unclear and sum(one.numel() for one in made.values()) > MOST_ELEMENTS:
-        raise CannotError(f"{unclear[0]} holds integers of which get_inputs does not say the limit; write arrays")
     seen = integers_seen(lambda: tensors_of_data(module.get_inputs()), list(made), unclear)
-    lengths = {size: name for name, (_, size) in reversed(list(known.items())) if name in used}
     for name, one in seen.items():
         if one.order in ORDERS:
             below[name] = one.text(lengths.get(one.high, ""))
-        count = lengths.get(made[name].shape[-1] - 1) if one.order == "rises" else None
-        found[name][-1] = f"{count} + 1" if count else found[name][-1]
+        count = lengths.get(made[name].shape[-1] - 1) if one.order == "rises" and dims[name][-1].isdigit() else None
+        dims[name][-1] = f"{count} + 1" if count else dims[name][-1]
     return below, seen
 
 
 def is_whole(one: torch.Tensor) -> bool:
     """Whether a tensor holds integers."""
     return not one.is_floating_point() and not one.is_complex() and one.dtype != torch.bool
-
-
-def sizes_in(module: ModuleType, function: ast.FunctionDef) -> dict[str, tuple[str, int]]:
-    """The sizes that a function may use, each with its constant's name: `shape_0` is the first number of `shape`."""
-    found: dict[str, tuple[str, int]] = {}
-    defaults = {one.name: one.default for one in inspect.signature(module.get_inputs).parameters.values()}
-    for node in sorted((one for one in ast.walk(function) if isinstance(one, ast.Name)), key=lambda one: one.lineno):
-        value = defaults.get(node.id, getattr(module, node.id, None))
-        if type(value) is int:
-            found[node.id] = (node.id, value)
-        elif isinstance(value, tuple | list) and all(type(one) is int for one in value):
-            found |= {f"{node.id}_{place}": (node.id, one) for place, one in enumerate(value)}
-    return found
-
-
-def name_sizes(texts: Sequence[str], shape: Sequence[int], known: Mapping[str, tuple[str, int]]) -> list[str]:
-    """A name for each size of an array: that in the text, else that of a constant of this value, else its digits."""
-    made: list[str] = []
-    for text, size in zip(texts, shape, strict=True):
-        if text in known and known[text][1] == size:
-            made.append(text)
-            continue
-        fitting = [name for name, (_, value) in known.items() if value == size and size > 1]
-        left = [name for name in fitting if name not in (*made, *texts)]
-        made.append(next(iter(left or fitting), str(size)))
-    return made
-
-
-def name_numbers(found: Dims, taken: set[object]) -> tuple[Dims, dict[str, tuple[str, int]]]:
-    """A name for each size that a file without names writes as a number, unless it writes that elsewhere, too."""
-    named = {
-        name: [f"{name}_{place}" if int(size) > 1 and int(size) not in taken else size for place, size in enumerate(of)]
-        for name, of in found.items()
-    }
-    pairs = ((one, size) for name, of in found.items() for one, size in zip(named[name], of, strict=True))
-    return named, {one: (one, int(size)) for one, size in pairs if one != size}
-
-
-def numbers_outside(tree: ast.Module, function: ast.FunctionDef) -> set[object]:
-    """The constants of a file outside a function."""
-    tops = [top for top in tree.body if top is not function]
-    return {node.value for top in tops for node in ast.walk(top) if isinstance(node, ast.Constant)}
-
-
-def without_memory(make: Callable[[], Any]) -> Any:  # noqa: ANN401  containers of tensors
-    """The inputs without their numbers, since only their sizes matter: those of a benchmark take gigabytes."""
-    try:
-        with torch.device("meta"):
-            made = make()
-    except Exception:  # their code: it may need the numbers, and then raises what it likes
-        made = make()
-    return [made] if isinstance(made, torch.Tensor) else made

@@ -25,18 +25,16 @@ logging.getLogger("torch._subclasses.fake_tensor").setLevel(logging.CRITICAL)  #
 
 
 def ways_to_vary(declared: Declared, call: Callable[..., Any]) -> Iterator[Declared]:
-    """The dimensions as they are; with equal ones as one; with the second fixed; with those fixed that no weight lets
+    """The dimensions as they are; with the second fixed; with those fixed that no weight lets
     vary; all but the first; all fixed.
 
-    The second is often that of channels. A weight may depend on a size that looks like one of the inputs' alone, and
-    two inputs may have to be of one length.
+    The second is often that of channels. A weight may depend on a size that looks like one of the inputs' alone.
     """
     tried = []
     inner = {name for dims in declared.dims.values() for name in dims[1:]}
     channels = {name for dims in declared.dims.values() for name in dims[1:2]}
     ways: tuple[Callable[[], Declared], ...] = (
         lambda: declared,
-        declared.with_equal_sizes_as_one,
         lambda: declared.with_fixed(channels),
         lambda: declared.with_fixed(sizes_that_cannot_vary(declared, call)),
         lambda: declared.with_fixed(inner),

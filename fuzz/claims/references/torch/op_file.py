@@ -13,6 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.fitted_sizes import fit_size
 from kfuzz.claims.references.torch.integers import declared_as
+from kfuzz.claims.references.torch.sizes import Dims
 from kfuzz.claims.references.torch.twins.leaves import call_with, named_outputs
 from kfuzz.claims.references.torch.weights import Chosen, as_one_object, states_of
 from kfuzz.devices.python.raising import words_of
@@ -24,22 +25,28 @@ Makes = Callable[[SizesOfRun], dict[str, torch.Tensor]]
 ReturnedTensors = dict[str, torch.Tensor]
 
 
-def op_file(
-    reference: Callable[..., Any], declared: Declared, every: Sequence[SizesOfRun], make: Makes, title: str,
-    rules: Sequence[str], means_first: bool = False, changed: Collection[int] = (),
-) -> tuple[str, ReturnedTensors]:  # fmt: skip
-    """The file of an op, and what the reference returns at the first of these sizes.
+def outputs_of(
+    reference: Callable[..., Any], every: Sequence[SizesOfRun], make: Makes, changed: Collection[int]
+) -> tuple[ReturnedTensors, Dims]:  # fmt: skip
+    """What the reference returns at the first of these sizes, and the dimensions of it at all of them.
 
-    `means_first`: of equal numbers it names the place of the first. `changed`: the places of inputs that it changes.
+    `changed`: the places of inputs that it changes.
     """
     first = returned_at(reference, make(every[0]), every[0], changed)
     found = [shapes_at(reference, make, sizes, changed) for sizes in every]
     if any(list(map(len, one)) != list(map(len, found[0])) for one in found):
         raise CannotError("its outputs are others at other sizes")
-    shapes = {
+    return first, {
         name: [output_size(name, [one[place][axis] for one in found], every) for axis in range(first[name].ndim)]
         for place, name in enumerate(first)
     }
+
+
+def op_file(
+    reference: Callable[..., Any], declared: Declared, first: ReturnedTensors, shapes: Dims, title: str,
+    rules: Sequence[str], means_first: bool = False,
+) -> str:  # fmt: skip
+    """The file of an op whose outputs are such as these. `means_first`: of equal numbers it names the first's place."""
     named = {role: ", ".join(str(declared.fixed.get(d, d)) for d in dims) for role, dims in declared.dims.items()}
     inputs = {role: f"{'grid' if role in declared.narrow else 'float'}[{text}]" for role, text in named.items()}
     inputs |= {role: declared_as(below, named[role], declared.fixed) for role, below in declared.below.items()}
@@ -58,7 +65,7 @@ def op_file(
     lines += [f"    return exact_at(__file__, N, {{{given}}})", ""]
     lines += ["", "def sets(asked):", "    return sets_at(__file__, asked)", ""]
     lines += ["", "def diagnose(*wrong):", "    return diagnosis_at(__file__, *wrong)", ""]
-    return "\n".join(lines), first
+    return "\n".join(lines)
 
 
 def kind_of(one: torch.Tensor) -> str:

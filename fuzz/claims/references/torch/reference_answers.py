@@ -6,11 +6,12 @@ Knows torch, and the inputs as they are declared; it knows no set.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import torch
 
 from kfuzz.claims.references.torch.declared import Declared
 from kfuzz.claims.references.torch.inputs import tensors_for
-from kfuzz.claims.references.torch.sizes import Steps
+from kfuzz.claims.references.torch.sizes import Dims, Steps, length_of
 from kfuzz.claims.references.torch.twins.leaves import leaves
 
 STEPS = (*range(8), *(8 + n * n // 4 for n in range(2, 60)))
@@ -18,11 +19,15 @@ STEPS = (*range(8), *(8 + n * n // 4 for n in range(2, 60)))
 
 
 def least_sizes(
-    reference: Callable[..., Any], declared: Declared, sizes: Mapping[str, int], steps: Steps, fixed: Mapping[str, int]
-) -> dict[str, int]:
-    """For each dimension that has one, the size below which the reference does not run, with the others as they are."""
+    reference: Callable[..., Any], declared: Declared, sizes: Mapping[str, int], steps: Steps,
+    fixed: Mapping[str, int], shapes: Dims,
+) -> dict[str, int]:  # fmt: skip
+    """For each dimension that has one, the size below which the reference does not run, with the others as they are.
+
+    Nor does it where its answers have other shapes than these: an axis of one element may fit any other.
+    """
     smallest = {**{name: max(least, multiple) for name, (least, multiple) in steps.items()}, **fixed}
-    if does_run(reference, declared, smallest):
+    if does_run(reference, declared, smallest, shapes):
         return {}
     free = [name for name in steps if name not in fixed]
 
@@ -30,28 +35,30 @@ def least_sizes(
         least, by = smallest[name], steps[name][1]
         below = least - by
         for n in [n for n in (least + by * step for step in STEPS) if n < sizes[name]] + [sizes[name]]:
-            if does_run(reference, declared, {**others, name: n}):
+            if does_run(reference, declared, {**others, name: n}, shapes):
                 between = range(below + by, n, by)
-                return next((m for m in between if does_run(reference, declared, {**others, name: m})), n)
+                return next((m for m in between if does_run(reference, declared, {**others, name: m}, shapes)), n)
             below = n
         return None
 
     alone = {name: least_of(name, sizes) or sizes[name] for name in free}
     every = {**smallest, **alone}
-    if not does_run(reference, declared, every):  # a rule over several sizes, as that there are two elements
+    if not does_run(reference, declared, every, shapes):  # a rule over several sizes, as that there are two elements
         name = next((name for name in reversed(free) if least_of(name, every) is not None), None)
         every = {**sizes} if name is None else {**every, name: least_of(name, every) or sizes[name]}
     return {name: every[name] for name in free if every[name] > smallest[name]}
 
 
-def does_run(reference: Callable[..., Any], declared: Declared, sizes: Mapping[str, int]) -> bool:
-    """Whether the reference gives elements at these sizes."""
+def does_run(
+    reference: Callable[..., Any], declared: Declared, sizes: Mapping[str, int], shapes: Dims | None = None
+) -> bool:
+    """Whether the reference gives elements at these sizes, in these shapes."""
     try:
         with torch.no_grad():
-            return all(
-                one.numel()
-                for _, one in leaves(reference(*tensors_for(declared, sizes).values()))
-                if isinstance(one, torch.Tensor)
-            )
+            made = [one for _, one in leaves(reference(*tensors_for(declared, sizes).values()))]
     except Exception:  # any error of torch for such shapes
         return False
+    tensors = [one for one in made if isinstance(one, torch.Tensor)]
+    wanted = [[length_of(d, sizes) for d in dims] for dims in (shapes or {}).values()]
+    fits = shapes is None or all(list(np.shape(one)) == of for one, of in zip(made, wanted, strict=False))
+    return fits and all(one.numel() for one in tensors)

@@ -20,7 +20,7 @@ from torch.utils import cpp_extension
 from kfuzz.claims.references.submissions.gpu_mode import folders_of
 from kfuzz.claims.references.torch.configs import configure
 from kfuzz.claims.references.torch.declared import Declared, reference_of
-from kfuzz.claims.references.torch.given import inputs_of, of_tensors, texts_of
+from kfuzz.claims.references.torch.given import MadeInputs, inputs_of
 from kfuzz.claims.references.torch.model_functions import Forward, function_of_task, is_task
 from kfuzz.claims.references.torch.schemas import inputs_by_schema
 from kfuzz.claims.references.torch.sizes import MOST_WEIGHTS
@@ -84,15 +84,15 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
         return Runnable(on_host(task.call, context), False, task.declared, beside)
     with context():
         is_operation = isinstance(reference, OpOverload)
-        declared, inputs = inputs_by_schema(reference) if is_operation else inputs_of(module, reference, source)
-        call, texts = of_tensors(reference, inputs), texts_of(inputs, list(declared.dims))
+        given = MadeInputs(*inputs_by_schema(reference)) if is_operation else inputs_of(module, reference, source)
+        declared, call = given.declared, given.call(reference)
         if asked.get("draws_weights") and isinstance(reference, torch.nn.Module):
             objects = with_drawn_weights(module, asked["reference"], reference)
             if any(states_of(objects)):
                 role = next(one for one in ROLES if one not in declared.dims)
                 declared = declared.with_integers(role, f"0..{len(objects) - 1}")
-                call = Chosen(objects, [of_tensors(one, inputs) for one in objects], role)
-    beside = {"whole": dict(declared.whole), "args": texts, **shape_of(declared)}
+                call = Chosen(objects, list(map(given.call, objects)), role)
+    beside = {"whole": dict(declared.whole), "args": given.texts, "multiples": given.multiples, **shape_of(declared)}
     beside |= made_with(module) if is_module else {}
     return Runnable(call, is_module, declared, beside)
 

@@ -4,8 +4,10 @@ Knows tensors; it knows no reference.
 """
 
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -72,3 +74,31 @@ def what_is_seen(some: Sequence[torch.Tensor]) -> SeenIntegers:
         return SeenIntegers(low, high, absent=int(negative) == -1)
     is_distinct = is_row and all(bool((one.diff(dim=-1) > 0).all()) for one in ordered)
     return SeenIntegers(low, high, "distinct" if is_distinct else "")
+
+
+def limit_of(one: torch.Tensor, drawn: Mapping[int, int]) -> int | None:
+    """The number below which integers were drawn; None if they were not drawn from 0 to there."""
+    known = 2 if one.dtype == torch.bool else drawn.get(one.untyped_storage().data_ptr())
+    return known if known is not None and (not one.numel() or 0 <= int(one.min()) <= int(one.max()) < known) else None
+
+
+@contextmanager
+def drawn_integers() -> Iterator[dict[int, int]]:
+    """For each storage that torch.randint fills, the number that the integers are below; it is kept alive."""
+    own, found, alive = torch.randint, dict[int, int](), list[torch.Tensor]()
+
+    def randint(*args: Any, **options: Any) -> torch.Tensor:  # noqa: ANN401  the arguments of torch.randint
+        made: torch.Tensor = own(*args, **options)
+        numbers = [one for one in args if type(one) is int]
+        high = options.get("high", numbers[min(1, len(numbers) - 1)] if numbers else None)
+        low = options.get("low", numbers[0] if len(numbers) > 1 else 0)
+        if type(high) is int and low == 0:
+            found[made.untyped_storage().data_ptr()] = high
+            alive.append(made)
+        return made
+
+    torch.randint = randint
+    try:
+        yield found
+    finally:
+        torch.randint = own

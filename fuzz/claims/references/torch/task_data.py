@@ -59,8 +59,8 @@ def as_text(data: Any, texts: Iterator[str], numbers: Iterator[str], path: str =
             return f"replace({', '.join((path, *own))})" if own else path
         if isinstance(data, Mapping):
             return "{" + ", ".join(f"{name!r}: {one}" for name, one in made.items()) + "}"
-        within = "".join(f"{one}, " for one in made.values()).strip()
-        return f"({within})" if isinstance(data, tuple) else f"[{within}]"
+        within = ", ".join(made.values())
+        return f"({within}{',' * (len(made) == 1)})" if isinstance(data, tuple) else f"[{within}]"
     if type(data) is int:
         return next(numbers)
     if isinstance(data, PLAIN) and not (isinstance(data, float) and not math.isfinite(data)):

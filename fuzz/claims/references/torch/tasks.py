@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from kfuzz.claims.references.torch.declared import CannotError, Declared
+from kfuzz.claims.references.torch.seen_integers import drawn_integers, limit_of
 from kfuzz.claims.references.torch.task_data import (
     as_text,
     in_view,
@@ -231,34 +232,6 @@ def example(functions: TaskFunctions, arguments: Mapping[str, Any]) -> Example:
         if not is_dense(one):
             raise CannotError(f"{name} does not fill its memory: kfuzz hands over arrays without gaps")
     return Example(arguments, data, tensors, below)
-
-
-def limit_of(one: torch.Tensor, drawn: Mapping[int, int]) -> int | None:
-    """The number below which integers were drawn; None if they were not drawn from 0 to there."""
-    known = 2 if one.dtype == torch.bool else drawn.get(one.untyped_storage().data_ptr())
-    return known if known is not None and (not one.numel() or 0 <= int(one.min()) <= int(one.max()) < known) else None
-
-
-@contextmanager
-def drawn_integers() -> Iterator[dict[int, int]]:
-    """For each storage that torch.randint fills, the number that the integers are below; it is kept alive."""
-    own, found, alive = torch.randint, dict[int, int](), list[torch.Tensor]()
-
-    def randint(*args: Any, **options: Any) -> torch.Tensor:  # noqa: ANN401  the arguments of torch.randint
-        made: torch.Tensor = own(*args, **options)
-        numbers = [one for one in args if type(one) is int]
-        high = options.get("high", numbers[min(1, len(numbers) - 1)] if numbers else None)
-        low = options.get("low", numbers[0] if len(numbers) > 1 else 0)
-        if type(high) is int and low == 0:
-            found[made.untyped_storage().data_ptr()] = high
-            alive.append(made)
-        return made
-
-    torch.randint = randint
-    try:
-        yield found
-    finally:
-        torch.randint = own
 
 
 def limit_text(name: str, one: Example, probes: Mapping[str, Sequence[Example]], sizes: TaskSizes) -> str:
