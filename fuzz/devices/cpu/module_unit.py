@@ -81,7 +81,7 @@ def _unit_of(job: Job, text: str, files: tuple[SourceFile, ...], symbols: Mappin
             if name not in known:
                 names = ", ".join(known) or "none"
                 raise ClaimError(f"{job.path}: no kernel is named {_function_of(entry)}; in this module: {names}")
-        lines = _Lines(module, files, job.path)
+        lines = _ModuleLines(module, files, job.path)
         packs = [pack_name(number) for number in range(len(job.entries))]
         written = write_module(module, {*symbols.values(), *packs}, lines.directive)
     except AsmError as error:
@@ -98,7 +98,7 @@ def _unit_of(job: Job, text: str, files: tuple[SourceFile, ...], symbols: Mappin
     )
 
 
-class _Lines:
+class _ModuleLines:
     """The files that a module names, and the number that stands for each line of it."""
 
     def __init__(self, module: PtxModule, files: Sequence[SourceFile], path: Path) -> None:

@@ -45,7 +45,7 @@ class WrittenModule:
 
 
 @dataclass(frozen=True)
-class _Scope:
+class _ModuleScope:
     """What the words of a function mean, and its tables of labels."""
 
     names: PtxNames
@@ -120,7 +120,9 @@ def _next_line(directive: str) -> str:
     return re.sub(r"\d+", lambda number: str(int(number[0]) + 1), directive, count=1)
 
 
-def _scope_of(function: PtxFunction, module: PtxModule, program: PtxProgram, symbols: Mapping[str, str]) -> _Scope:
+def _scope_of(
+    function: PtxFunction, module: PtxModule, program: PtxProgram, symbols: Mapping[str, str]
+) -> _ModuleScope:
     registers = {one.name: f"{MARK}{one.name}" for one in program.registers}
     labels = {one.name: f"{MARK}to_{one.name}" for one in program.items if isinstance(one, PtxLabel)}
     tables = {name: f"{MARK}table_{name}" for name in program.tables}
@@ -134,10 +136,10 @@ def _scope_of(function: PtxFunction, module: PtxModule, program: PtxProgram, sym
     # in brackets: a reference, of which the checker sees each access
     places = {word: f"CUDA_ON_CPU_PLACE(({registers[word]}))" for word in words_in_flight(program) if word in registers}
     names = PtxNames(0, {**symbols, **spaces, **own, **labels, **tables, **registers}, places)
-    return _Scope(names, function, module, spaces)
+    return _ModuleScope(names, function, module, spaces)
 
 
-def _declarations(program: PtxProgram, scope: _Scope) -> Iterator[str]:
+def _declarations(program: PtxProgram, scope: _ModuleScope) -> Iterator[str]:
     """The variables of a function, and those of its registers that it uses."""
     if any(one.space == "reg" for one in (*scope.function.results, *scope.function.parameters)):
         raise AsmError(f"{scope.function.name}, whose parameters are registers", scope.function.line)
@@ -177,7 +179,7 @@ def _words_of(item: PtxInstruction) -> Iterator[PtxWord]:
             yield one
 
 
-def _write_item(item: PtxInstruction | PtxLabel, scope: _Scope) -> str:
+def _write_item(item: PtxInstruction | PtxLabel, scope: _ModuleScope) -> str:
     if isinstance(item, PtxLabel):
         return f"{scope.names.registers[item.name]}:;"
     guard = ""
@@ -197,7 +199,7 @@ def _refuse(error: AsmError) -> str:
     return f"cuda_on_cpu_refused_at({json.dumps(f'{error}, {ALONE}')}, __LINE__);"
 
 
-def _write_call(item: PtxInstruction, scope: _Scope) -> str:
+def _write_call(item: PtxInstruction, scope: _ModuleScope) -> str:
     """A call: the addresses of the places for its results and of its arguments."""
     first, *rest = item.operands
     results = first.words if isinstance(first, PtxVector) else ()

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from kfuzz.common.text.cuda_text import KEPT_TEXTS
 from kfuzz.devices.cpu.ptx.asm_text import AsmError, closing
-from kfuzz.devices.cpu.ptx.places import Places, blank_places, read_places
+from kfuzz.devices.cpu.ptx.places import SourcePlaces, blank_places, read_places
 from kfuzz.devices.cpu.ptx.variables import DECLARED, PtxVariable, read_variables
 
 _COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -50,7 +50,7 @@ class PtxModule:
     """A module; `text` is its text with blanks in place of what is no code."""
 
     text: str
-    places: Places
+    places: SourcePlaces
     variables: tuple[PtxVariable, ...]
     functions: tuple[PtxFunction, ...]
 

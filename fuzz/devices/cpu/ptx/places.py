@@ -14,7 +14,7 @@ _FUNCTION = re.compile(r"^[ \t]*(?:\.(?:visible|extern|weak)[ \t]+)*\.(?:entry|f
 _OF_A_COMPILER = re.compile(r"/(?:site|dist)-packages/|/cuda[^/]*/(?:.*/)?include/")
 """Files of a compiler or an installed library, whose lines say less than the line that calls into them."""
 
-Place = tuple[int, int, int]
+SourcePlace = tuple[int, int, int]
 """File, line and column."""
 
 
@@ -27,17 +27,17 @@ class SourceLine:
 
 
 @dataclass(frozen=True)
-class Places:
+class SourcePlaces:
     """The files of a module by their numbers, and the source line of each PTX line that has one."""
 
     files: Mapping[int, str]
     lines: Mapping[int, SourceLine]
 
 
-def read_places(text: str) -> Places:
+def read_places(text: str) -> SourcePlaces:
     """The places of a module's text without comments."""
     files = {int(number): path for number, path in _FILE.findall(text)}
-    called: dict[Place, Place] = {}
+    called: dict[SourcePlace, SourcePlace] = {}
     at: dict[int, SourceLine] = {}
     current: SourceLine | None = None
     for number, line in enumerate(text.split("\n"), 1):
@@ -52,10 +52,10 @@ def read_places(text: str) -> Places:
             current = None
         elif current is not None and line.strip():
             at[number] = current
-    return Places(files, at)
+    return SourcePlaces(files, at)
 
 
-def _shown(place: Place, called: Mapping[Place, Place], files: Mapping[int, str]) -> SourceLine:
+def _shown(place: SourcePlace, called: Mapping[SourcePlace, SourcePlace], files: Mapping[int, str]) -> SourceLine:
     """The innermost line that is not of a compiler or a library."""
     chain = [place]
     while (outer := called.get(chain[-1])) is not None and outer not in chain:

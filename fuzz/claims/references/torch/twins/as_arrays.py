@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from kfuzz.claims.references.torch.twins.sets import FP4, NumberSet, Ranked, Shares, UnstableError, numbers_of
+from kfuzz.claims.references.torch.twins.sets import FP4, NumberSet, Ranked, RowShares, UnstableError, numbers_of
 from kfuzz.claims.references.torch.twins.three_runs import Answered, DisagreementError, OutputSet
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.numbers.enclosure import Doubles
@@ -34,16 +34,16 @@ def as_set(one: OutputSet) -> ReferenceSet:
 
     joint = one.joint if one.joint is not None and fits(one.joint, one.x) else None
     places = sought(joint) if isinstance(joint, Ranked) else None
-    shares = (joint.axis, in_doubles(joint.missing)) if isinstance(joint, Shares) else None
+    shares = (joint.axis, in_doubles(joint.missing)) if isinstance(joint, RowShares) else None
     return ReferenceSet(
         in_doubles(one.x), radius(one.proved), radius(one.loosest), places, one.x.dtype == torch.bool, shares=shares,
         forms=() if one.x.is_complex() else tuple((in_doubles(x), in_doubles(r)) for x, r in one.forms),
     )  # fmt: skip
 
 
-def fits(places: Ranked | Shares, x: torch.Tensor) -> bool:
+def fits(places: Ranked | RowShares, x: torch.Tensor) -> bool:
     """Whether an output has the shares, or the places, as they were found; places perhaps without their axis."""
-    if isinstance(places, Shares):
+    if isinstance(places, RowShares):
         return list(places.missing.shape) == list(x.narrow(places.axis, 0, 1).shape)
     shape = list(places.wanted.x.shape)
     bare = shape[: places.axis % len(shape)] + shape[places.axis % len(shape) + 1 :] if shape else []

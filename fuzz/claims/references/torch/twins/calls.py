@@ -13,8 +13,8 @@ import torch
 
 from kfuzz.claims.references.torch.twins import changes
 
-WrongStep = Callable[[], Any]
-Change = tuple[str, WrongStep]
+ChangedCall = Callable[[], Any]
+CallChange = tuple[str, ChangedCall]
 """What is wrong, in words that follow the text of the call, and the wrong step."""
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "matmul": "@", "pow": "**"}
 BY_OPERATOR = {"truediv": "div", "multiply": "mul", "divide": "div", "subtract": "sub", "true_divide": "div"}
@@ -95,7 +95,7 @@ def _function(name: str) -> Callable[..., Any]:
     return found
 
 
-Ways = Callable[[TorchCall], Iterator[Change]]
+Ways = Callable[[TorchCall], Iterator[CallChange]]
 
 
 @cache
@@ -108,9 +108,9 @@ def every_way() -> Mapping[str, Sequence[Ways]]:
     return found
 
 
-def changes_of(call: TorchCall) -> list[Change]:
+def changes_of(call: TorchCall) -> list[CallChange]:
     """Every way to get a call wrong; none of one whose arguments are others than usual."""
-    found: list[Change] = []
+    found: list[CallChange] = []
     for way in every_way().get(call.name, ()):
         with suppress(AttributeError, IndexError, KeyError, TypeError, RuntimeError):
             found += way(call)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from kfuzz.claims.references.torch.storage import key_of
-from kfuzz.claims.references.torch.twins.sets import TINY, UNITS, Facts, NumberSet, facts_of, in_type, numbers_of
+from kfuzz.claims.references.torch.twins.sets import TINY, UNITS, NumberFacts, NumberSet, facts_of, in_type, numbers_of
 
 MOST_KEPT = 2**22
 """Inputs of so many numbers are kept in float64: 32 MiB each."""
@@ -24,7 +24,7 @@ class StorageTwin:
     r: torch.Tensor | None
     dtype: torch.dtype
     alive: Any = field(repr=False)
-    facts: Facts | None = None
+    facts: NumberFacts | None = None
 
     def end(self, sign: int) -> torch.Tensor:
         return NumberSet(self.x, self.r, self.dtype).end(sign)
@@ -93,7 +93,7 @@ class Twins:
         is_low = (size < TINY) & (size > 0)
         return torch.where(is_low, size, 0.0) if bool(is_low.any()) else None
 
-    def put(self, one: torch.Tensor, x: torch.Tensor, r: torch.Tensor | None, facts: Facts | None = None) -> None:
+    def put(self, one: torch.Tensor, x: torch.Tensor, r: torch.Tensor | None, facts: NumberFacts | None = None) -> None:
         """Let these be the numbers of a tensor; what else its storage holds stays."""
         if one.numel() == 0:
             return

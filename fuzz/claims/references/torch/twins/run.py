@@ -26,7 +26,7 @@ from kfuzz.claims.references.torch.twins.sets import (
     UNITS,
     NumberSet,
     Ranked,
-    Shares,
+    RowShares,
     StepResult,
     UnstableError,
     facts_of,
@@ -141,7 +141,7 @@ class TwinRun(UncompiledMode):
         self.file, self.options = file, options or RunOptions()
         self.is_loose, self.noise = self.options.is_loose, self.options.noise
         self.twins, self.notes = Twins(flushes=self.is_loose), RunNotes()
-        self.joint: dict[int, Ranked | Shares] = {}
+        self.joint: dict[int, Ranked | RowShares] = {}
         self.steps_done = 0
 
     # -- how a kernel may round in this run
@@ -239,7 +239,7 @@ class TwinRun(UncompiledMode):
             made = rule(self, Operation(plain.strip("_") or plain, functional(func), sets, named, results))
             for one, result in zip(results, made, strict=False):
                 self.finish(one, result)
-            if name == "_to_copy" and isinstance(shares := self.joint.get(key_of(args[0])), Shares):
+            if name == "_to_copy" and isinstance(shares := self.joint.get(key_of(args[0])), RowShares):
                 self.joint[key_of(out)] = shares
             if self.options.is_traced and results:
                 self.notes.steps.append(SeenStep(*line_of(self.file), name, self.twins.get(results[0])))
@@ -259,7 +259,7 @@ class TwinRun(UncompiledMode):
         """The same arguments with sets in the place of tensors."""
         if isinstance(given, torch.Tensor):
             found = self.twins.get(given)
-            if self.options.narrow is not None and isinstance(shares := self.joint.get(key_of(given)), Shares):
+            if self.options.narrow is not None and isinstance(shares := self.joint.get(key_of(given)), RowShares):
                 is_last = shares.axis % max(shares.missing.ndim, 1) == shares.missing.ndim - 1
                 found = replace(found, is_share=is_last and given.stride(-1) == 1)
             return found

@@ -38,7 +38,7 @@ NOTHING = torch.zeros((), dtype=torch.float64)
 
 
 @dataclass(frozen=True)
-class Facts:
+class NumberFacts:
     """What is known of many sets, and so of some of them. `is_finite`: no value is an infinity or NaN. `is_loose`: no
     value is exact. `reach`: no set reaches further from 0, and none has NaN.
     """
@@ -48,13 +48,13 @@ class Facts:
     reach: float = float("inf")
 
 
-def facts_of(x: torch.Tensor, r: torch.Tensor | None) -> Facts:
+def facts_of(x: torch.Tensor, r: torch.Tensor | None) -> NumberFacts:
     """What two passes over the values and the radii tell."""
     if not x.numel() or x.is_complex() or not x.is_floating_point():
-        return Facts()
+        return NumberFacts()
     most = max(map(abs, torch.stack(x.aminmax()).tolist()))
     least, away = (0.0, 0.0) if r is None else torch.stack(r.aminmax()).tolist()
-    return Facts(most < float("inf"), least > 0, most + away)
+    return NumberFacts(most < float("inf"), least > 0, most + away)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +70,10 @@ class NumberSet:
     dtype: torch.dtype
     is_literal: bool = False
     is_share: bool = False
-    facts: "Facts | None" = None
+    facts: "NumberFacts | None" = None
 
     @cached_property
-    def known(self) -> "Facts":
+    def known(self) -> "NumberFacts":
         return self.facts or facts_of(self.x, self.r)
 
     @property
@@ -125,7 +125,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class RowShares:
     """Numbers whose sum along an axis is one, but for what is `missing`: they are shares of one sum."""
 
     axis: int
@@ -139,7 +139,7 @@ class StepResult:
     x: torch.Tensor
     r: torch.Tensor | None = None
     error: torch.Tensor | None = None
-    joint: "Ranked | Shares | None" = None
+    joint: "Ranked | RowShares | None" = None
 
 
 def wide_type(dtype: torch.dtype) -> torch.dtype:

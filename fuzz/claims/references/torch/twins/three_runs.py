@@ -21,7 +21,7 @@ from kfuzz.claims.references.torch.twins.sets import (
     UNITS,
     NumberSet,
     Ranked,
-    Shares,
+    RowShares,
     UnstableError,
     numbers_of,
 )
@@ -69,7 +69,7 @@ class OutputSet:
     x: torch.Tensor
     proved: torch.Tensor
     loosest: torch.Tensor
-    joint: Ranked | Shares | None = None
+    joint: Ranked | RowShares | None = None
     forms: Sequence[tuple[torch.Tensor, torch.Tensor]] = ()
 
     @property

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from kfuzz.claims.references.torch.twins.calls import Change, TorchCall
+from kfuzz.claims.references.torch.twins.calls import CallChange, TorchCall
 
 F = torch.nn.functional
 IN_PLACE_OF = {
@@ -48,7 +48,7 @@ EPS = {"layer_norm": 4, "rms_norm": 3, "group_norm": 4, "batch_norm": 7, "instan
 OTHER_EPS = (0.0, 1e-3, 1e-5, 1e-6, 1e-8, 1e-12)
 
 
-def other_function(call: TorchCall) -> Iterator[Change]:
+def other_function(call: TorchCall) -> Iterator[CallChange]:
     """The function left out, or another one."""
     for other in IN_PLACE_OF.get(call.name, ()):
         kept = call if call.name in SAME_ARGUMENTS else TorchCall(call.func, [call.first], {})
@@ -57,11 +57,11 @@ def other_function(call: TorchCall) -> Iterator[Change]:
         yield f"without {call.name}", call.first.clone
 
 
-def alone(call: TorchCall) -> Iterator[Change]:
+def alone(call: TorchCall) -> Iterator[CallChange]:
     yield f"without {call.name}", call.first.clone
 
 
-def switched(call: TorchCall) -> Iterator[Change]:
+def switched(call: TorchCall) -> Iterator[CallChange]:
     """Another value of an argument."""
     name, values = SWITCHES[call.name]
     now = call.kwargs.get(name, values[0])
@@ -70,14 +70,14 @@ def switched(call: TorchCall) -> Iterator[Change]:
             yield f"with {name}={value!r}", partial(call.func, *call.args, **{**call.kwargs, name: value})
 
 
-def without_part(call: TorchCall) -> Iterator[Change]:
+def without_part(call: TorchCall) -> Iterator[CallChange]:
     """An optional operand left out."""
     for place, name in PARTS[call.name]:
         if call.given(place, name) is not None:
             yield f"without its {name}", partial(call.with_other, place, None, name)
 
 
-def other_eps(call: TorchCall) -> Iterator[Change]:
+def other_eps(call: TorchCall) -> Iterator[CallChange]:
     """Another eps."""
     place = EPS[call.name]
     now = call.given(place, "eps")
@@ -86,7 +86,7 @@ def other_eps(call: TorchCall) -> Iterator[Change]:
             yield f"with eps={eps:g}", partial(call.with_other, place, eps, "eps")
 
 
-def bounded(call: TorchCall) -> Iterator[Change]:
+def bounded(call: TorchCall) -> Iterator[CallChange]:
     """One bound of two left out."""
     low, high = call.given(1, "min"), call.given(2, "max")
     if low is not None and high is not None:
@@ -94,7 +94,7 @@ def bounded(call: TorchCall) -> Iterator[Change]:
         yield "without its upper bound", lambda: torch.clamp(call.first, min=low)
 
 
-def other_mask(call: TorchCall) -> Iterator[Change]:
+def other_mask(call: TorchCall) -> Iterator[CallChange]:
     """The opposite mask, or one that is off by one."""
     if call.name in ("tril", "triu"):
         now = call.given(1, "diagonal") or 0
@@ -107,7 +107,7 @@ def other_mask(call: TorchCall) -> Iterator[Change]:
         yield "with the opposite mask", partial(call.with_other, place, ~mask, "mask")
 
 
-def scaled(call: TorchCall) -> Iterator[Change]:
+def scaled(call: TorchCall) -> Iterator[CallChange]:
     """An attention whose scores are not scaled."""
     yield "with scale=1.0", lambda: call.func(*call.args, **{**call.kwargs, "scale": 1.0})
 

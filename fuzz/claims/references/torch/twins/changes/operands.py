@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from kfuzz.claims.references.torch.twins.calls import Change, TorchCall
+from kfuzz.claims.references.torch.twins.calls import CallChange, TorchCall
 
 USUAL_EPS = (1e-3, 1e-5, 1e-6, 1e-8, 1e-12)
 """Numbers that are added so that a divisor is not 0."""
@@ -19,7 +19,7 @@ def spread(call: TorchCall, place: int) -> torch.Tensor:
     return one.to(kind).expand(call.shape).clone()
 
 
-def left_out(call: TorchCall) -> Iterator[Change]:
+def left_out(call: TorchCall) -> Iterator[CallChange]:
     """Either operand by itself."""
     left, operator, right = call.operands()
     yield f"without `{operator} {right}`" if right else "without its second operand", lambda: spread(call, 0)
@@ -27,7 +27,7 @@ def left_out(call: TorchCall) -> Iterator[Change]:
         yield f"without `{left} {operator}`" if left else "without its first operand", lambda: spread(call, 1)
 
 
-def other_operator(call: TorchCall) -> Iterator[Change]:
+def other_operator(call: TorchCall) -> Iterator[CallChange]:
     """Another sign, a product for a quotient, or a factor that comes twice."""
     _, operator, right = call.operands()
     a, b = call.args[:2]
@@ -46,7 +46,7 @@ def other_operator(call: TorchCall) -> Iterator[Change]:
         yield words, lambda: torch.as_tensor(a) * b * b
 
 
-def other_eps(call: TorchCall) -> Iterator[Change]:
+def other_eps(call: TorchCall) -> Iterator[CallChange]:
     """Another small number that is added."""
     if type(call.args[1]) is float and 0 < call.args[1] < MOST_EPS:
         for eps in USUAL_EPS:
@@ -54,7 +54,7 @@ def other_eps(call: TorchCall) -> Iterator[Change]:
                 yield f"with {eps:g} for {call.args[1]:g}", partial(torch.add, call.args[0], eps)
 
 
-def other_product(call: TorchCall) -> Iterator[Change]:
+def other_product(call: TorchCall) -> Iterator[CallChange]:
     """An operand of a product of matrices that is transposed, where it fits."""
     a, b = call.args[:2]
     for words, one in (("first", a), ("second", b)):
@@ -63,7 +63,7 @@ def other_product(call: TorchCall) -> Iterator[Change]:
             yield f"with its {words} operand transposed", partial(call.func, *((other, b) if one is a else (a, other)))
 
 
-def other_comparison(call: TorchCall) -> Iterator[Change]:
+def other_comparison(call: TorchCall) -> Iterator[CallChange]:
     """`<` for `<=`, and the other way round."""
     near = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt"}[call.name]
     signs = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}

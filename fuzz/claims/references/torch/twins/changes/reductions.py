@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from kfuzz.claims.references.torch.twins.calls import Change, TorchCall
+from kfuzz.claims.references.torch.twins.calls import CallChange, TorchCall
 
 OTHER = {
     "sum": ("mean",), "mean": ("sum",), "amax": ("amin",), "amin": ("amax",), "max": ("min",), "min": ("max",),
@@ -16,14 +16,14 @@ ALONG = (*OTHER, "softmax", "log_softmax", "flip", "cummax", "norm", "normalize"
 PLACES = {"norm": 2, "normalize": 2, "topk": 2, "roll": 2}
 
 
-def other_kind(call: TorchCall) -> Iterator[Change]:
+def other_kind(call: TorchCall) -> Iterator[CallChange]:
     for other in OTHER[call.name]:
         yield f"with {other} for {call.name}", partial(call.by, other)
     if call.name == "cumsum":
         yield "without its own element", lambda: call.func(*call.args, **call.kwargs) - call.first
 
 
-def other_axis(call: TorchCall) -> Iterator[Change]:
+def other_axis(call: TorchCall) -> Iterator[CallChange]:
     """The same along another axis, where one axis is given."""
     place = PLACES.get(call.name, 1)
     axis = call.given(place, "dim", "axis", "dims")

@@ -5,7 +5,7 @@ from math import expm1, prod
 import torch
 
 from kfuzz.claims.references.torch.twins.rules.shared import TRUTHS, finite, is_nowhere, rounding, size_of
-from kfuzz.claims.references.torch.twins.sets import MOST_SINGLE, NumberSet, Shares, StepResult, gamma, unknown_where
+from kfuzz.claims.references.torch.twins.sets import MOST_SINGLE, NumberSet, RowShares, StepResult, gamma, unknown_where
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings, axes_in
 from kfuzz.oracle.systems.exponents import COMMON, FAR_OFF
 
@@ -33,13 +33,13 @@ def softmax(run: Roundings, op: Operation) -> list[StepResult]:
     if c < 1 + NEAR:
         r = moved_little(x, t, c, axis)
         r = r if a.known.is_finite else torch.where(x.isnan(), 0.0, r)
-        rows = Shares(axis, r.narrow(axis, 0, 1) + torch.inf) if r.numel() and r.ndim else None
+        rows = RowShares(axis, r.narrow(axis, 0, 1) + torch.inf) if r.numel() and r.ndim else None
         return [StepResult(x, r, error, rows)]
     r = torch.where(x.isnan(), 0.0, moved_far(x, a.number, t, masked, axis))
     unknown = (torch.where(masked, 0.0, a.radius).isinf() | a.number.isnan()).sum(axis, keepdim=True) > 0
     missed = expm1(own + COMMON) + torch.where(t.amax(axis, keepdim=True) > FAR_OFF, 0.0, torch.inf)
     r = unknown_where(unknown.expand(x.shape), x, r)
-    return [StepResult(x, r, error, Shares(axis, torch.where(unknown, torch.inf, missed)) if a.x.ndim else None)]
+    return [StepResult(x, r, error, RowShares(axis, torch.where(unknown, torch.inf, missed)) if a.x.ndim else None)]
 
 
 def argument_of(run: Roundings, a: NumberSet, axis: int) -> torch.Tensor:
