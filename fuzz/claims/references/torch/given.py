@@ -19,6 +19,7 @@ from kfuzz.claims.references.torch.changed_integers import OtherIntegers, TextMa
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.found_sizes import SizesInText
 from kfuzz.claims.references.torch.seen_integers import (
+    MOST_BESIDE,
     MOST_ELEMENTS,
     SeenIntegers,
     drawn_integers,
@@ -140,7 +141,8 @@ def limits_of(
 ) -> tuple[Below, Mapping[str, SeenIntegers]]:
     """The limits of integers: as torch.randint drew them, else what is seen of them."""
     integers = [name for name, one in made.items() if is_whole(one)]
-    if integers and sum(one.numel() for one in made.values()) > MOST_ELEMENTS:
+    held = sum(one.numel() for one in made.values())
+    if integers and (held > MOST_BESIDE or sum(made[name].numel() for name in integers) > MOST_ELEMENTS):
         raise CannotError(f"{integers[0]} holds integers, and get_inputs makes too many to look at; write arrays")
     with drawn_integers() as drawn:
         every = dict(zip(made, tensors_of_data(module.get_inputs()), strict=True)) if integers else {}

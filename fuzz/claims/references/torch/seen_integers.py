@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 SEEDS = 4
-MOST_ELEMENTS = 1 << 24
-"""Inputs with more elements are not made to look at their integers."""
+MOST_ELEMENTS, MOST_BESIDE = 1 << 24, 1 << 28
+"""Inputs with more integers, or with more elements beside them, are not made to look at their integers."""
 NEARLY_ALL = 0.75
 """Integers over this part of what a byte holds may be any byte."""
 

@@ -34,6 +34,11 @@ SIZES_TEXTS = {
         "x, w", "return x @ w", "return [torch.randn(7, 16), torch.randn(16, 16)]",
         {"x": "x_0,x_1", "w": "x_1,w_1"},
     ),
+    "labels beside more numbers than are looked at": SizesText(
+        "x, y", "return torch.nn.functional.cross_entropy(x, y)",
+        "rows, classes = 8200, 2100\n    return torch.rand(rows, classes), torch.randint(0, classes, (rows,))",
+        {"x": "rows,classes", "y": "rows"},
+    ),
     "all of one value": SizesText(
         "x, y, z", "assert x.shape == y.shape == z.shape\n    return x + y + z",
         "return [torch.randn(12), torch.randn(12), torch.randn(12)]", {"x": "x_0", "y": "x_0", "z": "x_0"},
