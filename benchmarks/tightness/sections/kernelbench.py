@@ -40,6 +40,7 @@ def show(made: Measurement) -> Blocks:
         of_ways = (level.get(one, 0) for one in ("elements", "outside", "compared", "accused"))
         rows.append((level["level"], *counts, tight, *of_ways))
     yield from table("l" + "r" * 10, COLUMNS, rows)
+    yield from made.note()
     yield from heading("Problem by problem")
     yield from long_table(
         "llrrl", ("problem", "status", "half width, u", "channels /", "why"), problems, cells,
