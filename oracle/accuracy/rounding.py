@@ -254,6 +254,11 @@ class Accuracy:
         adds = terms if self.adds is None else self.adds
         return adds * self.roundings_per_addition, adds if self.rescales is None else self.rescales
 
+    def most_rescales(self, terms: int) -> int:
+        """The rescales of whichever sum has most of them."""
+        counts = self.rescales.values() if isinstance(self.rescales, Mapping) else [self.rescales]
+        return min(max((terms if count is None else count) for count in list(counts) or [None]), 2**40)
+
     @property
     def roundings_per_addition(self) -> int:
         """How many roundings to nearest one addition counts as: a directed one errs by at most 2 u."""

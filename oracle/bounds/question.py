@@ -19,6 +19,7 @@ from kfuzz.oracle.bounds.joint.boxes import Contradiction
 from kfuzz.oracle.bounds.joint.clashes import find_clashes
 from kfuzz.oracle.bounds.joint.contraction import contract
 from kfuzz.oracle.bounds.joint.scales import UnseenScale, find_clashes_of_scales
+from kfuzz.oracle.bounds.rearranged import loosest_ends, names_a_way
 from kfuzz.oracle.numbers.elements import F32, F64, FORMATS, OF_DTYPE, Element, Reals, values
 from kfuzz.oracle.numbers.enclosure import Bounds, Clash, Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.numbers.grid import grid_of
@@ -35,6 +36,7 @@ from kfuzz.oracle.sets.two_values import draw_neighbours
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds, Endpoints, FloatEnds, as_ball
 from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.exponents import COMMON
 from kfuzz.oracle.systems.rules.quantized import Shares, roundings
 from kfuzz.oracle.systems.value import Quantity
 
@@ -104,6 +106,7 @@ class Question:
     ) -> None:  # fmt: skip
         self.op, self.claim, self.special, self.stored = op, accuracy, special, stored
         self.written = written or {}
+        self.given, self.given_scalars = inputs, scalars
         self.inputs = {n: values(a) if op.inputs[n].is_float else a for n, a in inputs.items()}
         self.sizes = op.sizes_of(inputs, scalars)
         given = [OF_DTYPE.get(a.dtype, F32) for n, a in inputs.items() if op.inputs[n].is_float]
@@ -219,11 +222,11 @@ class Question:
         if within is not None:  # in the tubes of a deep formula every value is a number
             lo, hi, nan = np.maximum(lo, within[0]), np.minimum(hi, within[1]), np.zeros(lo.shape, dtype=np.bool_)
         want = self._want(name)
-        judged, reasons, must = claimed_elements(self.op, self.inputs, self.special, name, lo.shape)
+        claimed, reasons, must = claimed_elements(self.op, self.inputs, self.special, name, lo.shape)
         if any_of(must):
             lo, hi, nan = np.where(must, np.inf, lo), np.where(must, -np.inf, hi), nan | must
         open_ = (lo == -np.inf) & (hi == np.inf) & nan
-        judged = judged & ~open_
+        judged = claimed & ~open_
         notes = {reason: count for band in self.bands if within is None for reason, count in band.notes.items()}
         reasons += tuple(replace(reason, count=count) for reason, count in notes.items())
         if any_of(open_) and not notes:
@@ -239,10 +242,26 @@ class Question:
         is_shared = self.claim.denominator == "row" and self.claim.shared != ()
         may_join = within is None and not self.op.has_grid and is_shared
         joint = self._joint(name) if may_join else None
-        return Enclosure(
+        enclosed = Enclosure(
             want, lo, hi, judged, none, none, lambda index, bits: self.exact(name, index, bits), joint, reasons,
             may_be_nan=nan & ~only_nan, within=within,
         )  # fmt: skip
+        return self._by_shares(name, enclosed, claimed)
+
+    def _by_shares(self, name: str, enclosed: Enclosure, claimed: Mask) -> Enclosure:
+        """Enclose means by the loosest bound, too, where the forms' sets are as wide as what is averaged."""
+        made = [one[name] for one in self.results]
+        made = [one.how[1] if one.how[:1] == ("stored",) else one for one in made]
+        if not made or any(one.how[:1] != ("average",) for one in made):
+            return enclosed
+        averaged = np.asarray(made[0].how[2].lo, dtype=np.float64)
+        numbers = averaged[np.isfinite(averaged)]
+        apart = np.ptp(numbers) if numbers.size else 0.0
+        wide = claimed & np.isfinite(enclosed.want) & (enclosed.hi - enclosed.lo > COMMON * apart)
+        if not any_of(wide) or names_a_way(self.op, replace(self.claim, form=None, rescales=None)):
+            return enclosed
+        loosest = loosest_ends(self.op, self.given, self.claim, self.given_scalars, self.stored)
+        return enclosed if loosest is None else loosest[name].narrow(enclosed, wide)
 
     def _reasons_of_open(self, open_: Mask, parts: list[tuple[Reals, Reals, Reals]]) -> tuple[Reason, ...]:
         """Why any value may be right of these elements: a variance of some form cancels, or another rule."""

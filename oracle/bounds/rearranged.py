@@ -4,15 +4,17 @@ Knows the loosest bound and the op; no claim that names a form asks.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.bounds.by_slopes import bound_by_slopes
 from kfuzz.oracle.numbers.elements import F32, F64, OF_DTYPE, Element, Reals, values
-from kfuzz.oracle.numbers.enclosure import Doubles, Mask
+from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Mask
 from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.masks import all_of
+from kfuzz.oracle.numbers.verdict import Why
 from kfuzz.oracle.op.names import names_of
 from kfuzz.oracle.op.op import NamedReals, Op
 from kfuzz.oracle.op.role import shape_output
@@ -20,6 +22,8 @@ from kfuzz.oracle.op.shapes import Places
 from kfuzz.oracle.systems.deepest import Deepest
 from kfuzz.oracle.systems.loosest import Loosest
 
+SILENT = (Why.ANYTHING, Why.NO_RULE)
+"""Why forms say nothing of a mean of shares."""
 SINGLE_SUMS = (F32.name, F64.name, "compensated")
 """The accumulators that round by u of float32 at most."""
 
@@ -34,11 +38,15 @@ def names_a_way(op: Op, claim: Accuracy) -> bool:
 
 @dataclass(frozen=True)
 class Loosened:
-    """What any rearrangement may give: from `lo` to `hi`; and shares along an axis, whose sum is so near to one."""
+    """What any rearrangement may give: from `lo` to `hi`; and shares along an axis, whose sum is so near to one.
+
+    `certain`: where that holds even if no form says anything.
+    """
 
     lo: Reals
     hi: Reals
     shares: tuple[int, Reals] | None = None
+    certain: Mask | None = None
 
     def allows(self, got: Doubles) -> Mask:
         """Which elements some rearrangement may give. If shares do not make up one, none of them."""
@@ -58,7 +66,23 @@ class Loosened:
         shares = None
         if self.shares is not None and other.shares is not None and self.shares[0] == other.shares[0]:
             shares = self.shares[0], np.maximum(self.shares[1], other.shares[1])
-        return Loosened(np.minimum(self.lo, other.lo), np.maximum(self.hi, other.hi), shares)
+        certain = None if self.certain is None or other.certain is None else self.certain & other.certain
+        return Loosened(np.minimum(self.lo, other.lo), np.maximum(self.hi, other.hi), shares, certain)
+
+    def narrow(self, enclosure: Enclosure, where: Mask) -> Enclosure:
+        """What both allow, where this bound is certain; NaN is no number there, and every element is judged."""
+        if self.certain is None:
+            return enclosure
+        where = where & self.certain & np.isfinite(self.lo) & np.isfinite(self.hi)
+        within = np.where(where, self.lo, -np.inf), np.where(where, self.hi, np.inf)
+        judged, may_be_nan, joint = enclosure.judged | where, enclosure.may_be_nan, enclosure.joint
+        reasons = tuple(one for one in enclosure.reasons if one.why not in SILENT or not all_of(judged))
+        return replace(
+            enclosure, lo=np.maximum(enclosure.lo, within[0]), hi=np.minimum(enclosure.hi, within[1]), judged=judged,
+            reasons=reasons, may_be_nan=None if may_be_nan is None else may_be_nan & ~where, within=within,
+            within_by="loosest",
+            joint=None if joint is None else lambda got: (one for one in joint(got) if not where[one.index]),
+        )  # fmt: skip
 
 
 def loosest_ends(
@@ -89,6 +113,9 @@ def loosest_ends(
                 least, most = (stored.get(name, F32).round(end) for end in (deep[name].lo, deep[name].hi))
                 own[name] = np.maximum(lo, least), np.minimum(hi, most)
             low, high = (shape_output(end, op.outputs[name], sizes) for end in own[name])
-            found = Loosened(low, high, shares[name] if low.ndim == made[name].x.ndim else None)
+            certain = N.certain(made[name])
+            if certain is not None:
+                certain = shape_output(certain, op.outputs[name], sizes)
+            found = Loosened(low, high, shares[name] if low.ndim == made[name].x.ndim else None, certain)
             ends[name] = ends[name].united(found) if name in ends else found
     return ends

@@ -28,7 +28,7 @@ from kfuzz.oracle.numbers.enclosure import (
     Index,
     Mask,
     compare,
-    is_beyond_slopes,
+    is_beyond_others,
     is_outside,
 )
 from kfuzz.oracle.numbers.errors import OracleError
@@ -276,7 +276,7 @@ def _explain(
         worst=_describe(role, [worst], answer, enclosure)[0],
         extent=extent(wrong, worst),
         picture=_picture(role, answer, enclosure, wrong),
-        tier="slopes" if is_beyond_slopes(value, worst, enclosure) else "arb",
+        tier=enclosure.within_by if is_beyond_others(value, worst, enclosure) else "arb",
         is_beyond_all=look.is_beyond_all,
         is_joint=bool(look.together),
     )

@@ -11,7 +11,7 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from kfuzz.oracle.numbers.masks import all_of, any_of
-from kfuzz.oracle.numbers.verdict import Reason
+from kfuzz.oracle.numbers.verdict import Reason, Tier
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -61,8 +61,9 @@ class Enclosure:
     answers are not an interval, such as places of equal elements; lo and hi are then the least and the greatest right
     answer, and no element is doubtful. `is_wrong`: asks balls whether an element is not among the right ones; None if
     comparisons of known numbers decided that. `within`: the ends of another bound, which needs no balls
-    (docs/numerics.md#depth). `loosest`: the ends of what any arrangement may give, where the op's file gives the sets,
-    and of shares along an axis how far from one their sum may be.
+    (docs/numerics.md#depth, docs/numerics.md#exponentials-that-are-shared), and which one. `loosest`: the ends of what
+    any arrangement may give, where the op's file gives the sets, and of shares along an axis how far from one their sum
+    may be.
     """
 
     want: Doubles
@@ -79,6 +80,7 @@ class Enclosure:
     holds: Callable[[Doubles], Mask] | None = None
     is_wrong: Callable[[float, Index], bool] | None = None
     within: tuple[Doubles, Doubles] | None = None
+    within_by: Tier = "slopes"
     loosest: tuple[Doubles, Doubles] | tuple[Doubles, Doubles, tuple[int, Doubles] | None] | None = None
 
 
@@ -153,21 +155,21 @@ def _open_overflow(bound: Doubles, slack: Doubles, end: float) -> tuple[Doubles,
     return np.where(over, end, bound), np.where(over, 0.0, slack)
 
 
-def is_beyond_slopes(got: float, index: Index, enclosure: Enclosure) -> bool:
-    """Whether the bound by slopes excludes a number, which float64 and the lemma certify: docs/numerics.md#depth."""
+def is_beyond_others(got: float, index: Index, enclosure: Enclosure) -> bool:
+    """Whether the other bound excludes a number, which float64 and its lemma certify."""
     within = enclosure.within
     return within is not None and bool(np.isfinite(got)) and not within[0][index] <= got <= within[1][index]
 
 
 def is_outside(got: float, index: Index, enclosure: Enclosure) -> bool:
-    """Whether balls or slopes certify that the element is outside; if no precision decides, it counts as inside."""
+    """Whether balls or another bound certify that the element is outside; if none decides, it counts as inside."""
     if enclosure.bits or enclosure.holds is not None:
         return enclosure.is_wrong is None or enclosure.is_wrong(got, index)
     if not np.isfinite(enclosure.want[index]):
         return bool(compare_one(got, enclosure.lo[index], enclosure.hi[index]))
     if not np.isfinite(got):
         return True
-    if is_beyond_slopes(got, index, enclosure):
+    if is_beyond_others(got, index, enclosure):
         return True
     for bits in PRECISIONS:
         with ctx.workprec(bits):

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from kfuzz.oracle.numbers.plural import plural
 
 Status = Literal["kept", "suspect", "broken", "not judged"]
-Tier = Literal["float64", "slopes", "arb"]
+Tier = Literal["float64", "slopes", "loosest", "arb"]
 AnswerKind = Literal["", "numeric", "special"]
 SpecialRow = Literal["row", "ieee"]
 NanRow = Literal[SpecialRow, "ignore", "propagate"]

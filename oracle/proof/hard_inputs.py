@@ -94,9 +94,11 @@ def _gemv(n: int, seed: int, narrow: bool) -> Inputs:
 
 
 def scores(n: int, seed: int, narrow: bool) -> Inputs:
-    """Attention of ten kinds, as many heads: plain, sharp, offset, V far from 0, V nearly constant, spikes, rising."""
+    """Attention of twelve kinds, as many heads: plain, sharp, offset, V far from 0, V nearly constant, spikes, rising,
+    and scores whose last digit is more than 1.
+    """
     rng = np.random.default_rng([n, seed])
-    queries, d = min(n, 9), 8
+    queries, d, large = min(n, 9), 8, 1e3 if narrow else 1e7
 
     def normal(*shape: int) -> Reals:
         return rng.standard_normal(shape)
@@ -110,6 +112,8 @@ def scores(n: int, seed: int, narrow: bool) -> Inputs:
         (np.abs(normal(queries, d)), np.sort(normal(n, d), axis=0), normal(n, d)),
         (normal(queries, d), normal(n, d), normal(n, d) * 10.0 ** rng.integers(-3, 3, (n, 1))),
         (normal(queries, d) + 8, 0.05 * normal(n, d) + 8, normal(n, d)),
+        (large * normal(queries, d), normal(n, d), normal(n, d)),
+        (np.full((queries, d), large), np.sort(rng.integers(0, 2, (n, d)), axis=0), normal(n, d)),
     ]  # fmt: skip
     q, k, v = normal(queries, d), normal(n, d), normal(n, d)
     k[-1] += 4 * np.sign(q[0])

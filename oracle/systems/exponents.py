@@ -4,7 +4,7 @@ Where an exponent is made of large numbers, an exponential may be off by any fac
 made of the same exponentials: docs/numerics.md#exponentials-that-are-shared.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,10 +21,18 @@ of other exponentials than its answers: eight units of bfloat16."""
 
 @dataclass(frozen=True)
 class Exponents:
-    """The logarithm of each exponential from one shift of its row, and how far that of a computed one may be off."""
+    """The logarithm of each exponential from one shift of its row, and how far that of a computed one may be off.
+
+    `size`: of all that the exponent is made of.
+    """
 
     x: Reals
     off: Reals
+    size: Reals
+
+    def farther(self, by: Reals) -> "Exponents":
+        """The same ones, where each may be off by more."""
+        return replace(self, off=self.off + by)
 
     def least(self, axis: Axes) -> Reals:
         """The logarithm of the least sum."""
@@ -42,11 +50,7 @@ class SumOfExponentials:
     terms: Quantity
     axis: Axes
     rounded: float
-
-    @property
-    def exponents(self) -> Exponents:
-        made: Exponents = self.terms.how[2]
-        return made
+    exponents: Exponents
 
     @property
     def logarithms(self) -> tuple[Reals, Reals]:
@@ -56,9 +60,10 @@ class SumOfExponentials:
 
     @property
     def is_far_off(self) -> Reals:
-        """The rows of which an exponent may be far off."""
+        """The rows of which an exponent may be far off, and none may overflow."""
         off = np.where(np.isfinite(self.exponents.x), self.exponents.off, 0.0)
-        return np.asarray(np.max(off, axis=self.axis, keepdims=True, initial=0.0) > FAR_OFF)
+        most = np.max(off, axis=self.axis, keepdims=True, initial=0.0)
+        return np.asarray((most > FAR_OFF) & (most < np.inf))
 
     def shares(self) -> tuple[Reals, Reals] | None:
         """The least and the greatest share of each term in the sum; None if no row is far off, or of several axes."""

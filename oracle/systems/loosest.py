@@ -11,6 +11,7 @@ does not have gives no bound. Long, since it has one bound for each word of form
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -22,6 +23,7 @@ from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.numbers.masks import any_of
 from kfuzz.oracle.systems.absent import present
 from kfuzz.oracle.systems.axes import count_along
+from kfuzz.oracle.systems.base_two import LOG2_E
 from kfuzz.oracle.systems.exact import ScatterKind, scatter_places
 from kfuzz.oracle.systems.exponents import COMMON, Exponents, SumOfExponentials
 from kfuzz.oracle.systems.loops import LoopWords
@@ -199,7 +201,7 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         made = self.value(v, np.abs(v), model.a0 + (2 + model.kappa) * size, off + self.claim.eta0)
         R = a.how[1] if a.how[:1] == ("below a shift",) else self.radius(a)
         own = self.u * (model.a0 + (2 + model.kappa) * a.parts[1])
-        made.how = ("exp", self._least(np.exp(a.x - R), made), Exponents(a.x, R + own))
+        made.how = ("exp", self._least(np.exp(a.x - R), made), Exponents(a.x, R + own, a.parts[1]))
         return made
 
     def _least(self, low: Reals, a: Quantity) -> Reals:
@@ -303,7 +305,7 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         if a.how[:1] == ("exp",):  # it is positive, however far the exponents may be off
             least = self._least(np.sum(np.broadcast_to(a.how[1], a.shape), axis=axis, keepdims=True), made)
             rounded = float((terms + self._rescales(a, terms)) * self.u)
-            made.how = ("exps", least, SumOfExponentials(a, axis, rounded))
+            made.how = ("exps", least, SumOfExponentials(a, axis, rounded, a.how[2]))
         return made
 
     def _rescales(self, a: Quantity, terms: int) -> float:
@@ -374,12 +376,49 @@ class Loosest(MoveWords, LoopWords, WordsForFunctions):
         """A mean of v; one of shares, if the exponentials that are averaged may be far off."""
         total = self.sum(e)
         made = self.div(self.matmul(e, v), total)
-        shares = self.div(e, total)
+        is_shared = self.claim.denominator == "row" and self.claim.shift != "zero" and not self.claim.shift_slack
+        if e.how[:1] != ("exp",) or not is_shared or not v.shape[-2]:
+            return made
+        summed: SumOfExponentials = total.how[2]
+        folded, once = (self._folded(summed.exponents, n) for n in (self.claim.most_rescales(e.shape[-1]), 0))
+        summed = replace(summed, exponents=summed.exponents.farther(folded))
+        plain = self.div(e, self._made(*total.parts))
+        x, A, K, _, G = plain.parts
+        shares = self._shares(self._made(x, A, K, np.full(x.shape, INF), G), summed)
         if shares.how[:1] != ("shares",):
             return made
-        other = self.matmul(shares, v)
-        is_nearer = self.radius(other) < self.radius(made)
-        return self._made(*(np.where(is_nearer, new, old) for new, old in zip(other.parts, made.parts, strict=True)))
+        most, least = math.log(self.f.max), math.log(self.f.min_normal)
+        raised = np.exp(np.where(folded < most, folded, np.where(once < most, once, 0.0)))
+        lifted = np.exp(np.minimum(folded, -least))
+        other = self._mean_of_shares(shares, v, lifted, self._rescales(e, e.shape[-1]))
+        sizes = np.maximum(np.sum(np.abs(v.x), axis=-2, keepdims=True), 4.0 * v.shape[-2])
+        is_certain = summed.is_far_off & (raised * sizes < self.f.max)  # else a sum that is divided last may overflow
+        is_nearer = is_certain & (self.radius(other) < self.radius(made))
+        nearer = self._made(*(np.where(is_nearer, *two) for two in zip(other.parts, made.parts, strict=True)))
+        nearer.how = ("mean of shares", is_nearer)
+        return nearer
+
+    def _folded(self, exponents: Exponents, rescales: int) -> Reals:
+        """By how much exponents of a row differ if a shift that changes is multiplied by log2 e by itself."""
+        if self.claim.shift != "any":
+            return np.zeros(())
+        size = np.max(exponents.size, axis=-1, keepdims=True, initial=0.0)
+        return np.asarray(self.u * size * (2 * rescales + 1 + 2 * LOG2_E))
+
+    def _mean_of_shares(self, shares: Quantity, v: Quantity, lifted: Reals, rescales: float) -> Quantity:
+        """Shares make up one: a mean errs with how far the v lie from their middle, and lies among them."""
+        made, R, S = self.matmul(shares, v), self.radius(shares), self.radius(v)
+        least, most = (end(v.x, axis=-2, keepdims=True) for end in (np.min, np.max))
+        largest, missed = np.maximum(np.abs(least), np.abs(most)), shares.how[2]
+        off = np.minimum(R @ np.abs(v.x - (least + most) / 2), np.maximum(most - made.x, made.x - least))
+        off = np.fmin(off + missed * largest, R @ np.abs(v.x)) + (1 + missed) * np.max(S, axis=-2, keepdims=True)
+        count, size = made.parts[2] + rescales, (np.abs(shares.x) + R) @ (np.abs(v.x) + S)
+        lost = self.tiny * count * lifted * v.shape[-2] * np.max(one_factor(v.x, S), axis=-2, keepdims=True)
+        return self.value(made.x, size, count, off + lost, made.parts[4])
+
+    def certain(self, a: Quantity) -> Reals | None:
+        """Where the bound holds even if no form says anything: of a mean of shares."""
+        return a.how[1] if a.how[:1] == ("mean of shares",) else None
 
     def places(self, a: Quantity, names: Reals | None = None) -> Quantity:
         """From the least to the greatest name of a place whose value may be the greatest; any name beside a NaN.

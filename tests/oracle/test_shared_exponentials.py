@@ -8,6 +8,8 @@ import pytest
 
 from kfuzz.oracle import judge
 from kfuzz.oracle.systems.exponents import log_sum_of_others
+from kfuzz.oracle.systems.loosest import Loosest
+from tests.oracle.selfcheck.independent import flash
 
 F = np.float32
 Array = Any
@@ -138,3 +140,111 @@ def test_the_logarithm_of_a_sum_without_one_term() -> None:
     want = [[700.0, 700.0, np.logaddexp(0.0, 1.0), 700.0]]  # e and 1 are less than the last bit of e^700
     assert np.array_equal(log_sum_of_others(x, -1), want)
     assert np.array_equal(log_sum_of_others(x.T, -2), log_sum_of_others(x, -1).T)
+
+
+SCALE = F(12**-0.5)
+SIZES = [1e5, 1e6, 1e7, 1e9, 1e12, 1e20, 1e30]
+
+
+def heads(size: float, pattern: str, seed: int) -> dict[str, Array]:
+    """Queries of a size, so that the scores are of it, too."""
+    rng = np.random.default_rng(seed)
+    q = {"signed": rng.uniform(-size, size, (1, 4, 12)), "equal": np.full((1, 4, 12), size)}
+    q["near"] = size * (1 + rng.integers(-9, 1, (1, 4, 12)) * 2.0**-22)
+    k, v = rng.integers(-2, 3, (1, 6, 12)), rng.standard_normal((1, 6, 5))
+    return {"q": q[pattern].astype(F), "k": k.astype(F), "v": v.astype(F)}
+
+
+def exact_mean(given: dict[str, Array]) -> Array:
+    q, k, v = (given[role].astype(np.float64) for role in "qkv")
+    return exact_softmax(q @ k.swapaxes(-1, -2) * SCALE) @ v
+
+
+def mean_verdict(given: dict[str, Array], got: Array, scale: float = float(SCALE)) -> str:
+    return judge("attention", given, {"o": got.astype(F)}, scalars={"scale": scale}).status
+
+
+@pytest.mark.parametrize("pattern", ["signed", "equal", "near"])
+def test_lies_about_means_are_broken_whatever_the_size_of_the_scores(pattern: str) -> None:
+    """From scores of 10^7 on nothing was judged, and at 10^6 zeros were kept."""
+    for size in SIZES:
+        given = heads(size, pattern, 3)
+        right = exact_mean(given)
+        assert mean_verdict(given, right) == "kept"
+        lies = [0 * right, 0 * right + np.nan, 0 * right + np.inf, -right, right + np.abs(right).max()]
+        lies += [np.roll(right, 1, -1)] + [right * 1.02] * (pattern == "signed")
+        assert [mean_verdict(given, lie) for lie in lies] == ["broken"] * len(lies), size
+
+
+def attend(given: dict[str, Array], divides_first: bool) -> Array:
+    """Attention in float32, its products in sequence."""
+    q, k, v = (given[role] for role in "qkv")
+    s = np.zeros((*q.shape[:2], k.shape[1]), F)
+    for i in range(q.shape[-1]):
+        s = s + q[..., i, None] * k[:, None, :, i]
+    e = np.exp(s * SCALE - (s * SCALE).max(-1, keepdims=True))
+    total = e.sum(-1, keepdims=True)
+    return (e / total) @ v if divides_first else (e @ v) / total
+
+
+KERNELS: dict[str, tuple[float, Callable[[dict[str, Array]], Array]]] = {
+    "divided last": (1e30, lambda given: attend(given, False)),
+    "divided first": (1e30, lambda given: attend(given, True)),
+    "rescaled": (1e30, lambda given: flash(given, 1, False, False)),
+    "rescaled by tiles": (1e30, lambda given: flash(given, 2, False, False)),
+    "rescaled and folded": (1e7, lambda given: flash(given, 1, True, False)),
+}
+"""Kernels, and the greatest scores at which an exponential of theirs is a number."""
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("pattern", ["signed", "equal", "near"])
+def test_right_means_are_not_broken_whatever_the_size_of_the_scores(name: str, pattern: str) -> None:
+    most, kernel = KERNELS[name]
+    for size in [one for one in SIZES if one <= most]:
+        for seed in range(4):
+            for large in (1e-38, 1, 1e30, 1e37):
+                given = heads(size, pattern, seed)
+                given["v"] *= F(large)
+                with np.errstate(all="ignore"):
+                    assert mean_verdict(given, kernel(given)) in ("kept", "not judged"), (size, seed, large)
+
+
+def rescaled_and_folded(keys: Array, v: Array) -> Array:
+    """One query of 1, a shift that is multiplied by log2 e by itself, and rounded, at each key."""
+    m, total, o = F(-np.inf), F(0), F(0)
+    for s, value in zip(keys, v, strict=True):
+        new = max(m, s)
+        e, old = (np.exp2(F(np.float64(one) * LOG2E - np.float64(new * LOG2E))) for one in (s, m))
+        total, o, m = F(total * old + e), F(o * old + e * value), new
+    return np.array([[[o / total]]])
+
+
+def test_each_rescale_may_round_a_folded_shift(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rising keys near 2^20 whose products with log2 e are all rounded down: the first share is 15 times its size."""
+    keys = (2.0**20 + np.arange(400) * 0.125).astype(F)
+    keys = keys[(keys * LOG2E).astype(np.float64) - keys.astype(np.float64) * LOG2E < -0.3 * 0.125]
+    v = np.eye(1, len(keys), dtype=F)[0]
+    given = {"q": np.ones((1, 1, 1), F), "k": keys.reshape(1, -1, 1), "v": v.reshape(1, -1, 1)}
+    got = rescaled_and_folded(keys, v)
+    assert mean_verdict(given, got, 1.0) != "broken"
+    monkeypatch.setattr(Loosest, "_folded", lambda *_: np.zeros(()))
+    assert mean_verdict(given, got, 1.0) == "broken"
+
+
+def test_a_mean_whose_scores_or_sums_overflow_is_not_judged() -> None:
+    """In another order a score is a number; and 3e37 times an exponential above 1 is none before it is divided."""
+    given = {"q": [[[3e38, 3e38]]], "k": [[[1.5, -1.4], [0, 0]]], "v": [[[1], [2]]]}
+    assert mean_verdict({role: np.array(one, F) for role, one in given.items()}, np.full((1, 1, 1), np.nan), 1) == (
+        "not judged"
+    )
+    for large, status in ((1.0, "broken"), (3e37, "not judged")):
+        folded = heads(3e7, "equal", 0)
+        folded["v"] *= F(large)
+        assert mean_verdict(folded, np.full((1, 4, 5), np.nan)) == status
+
+
+def test_a_mean_of_no_number_is_judged_as_before() -> None:
+    given = heads(1e7, "signed", 0)
+    given["v"] = np.full_like(given["v"], np.inf)
+    assert mean_verdict(given, np.full((1, 4, 5), np.inf)) == "not judged"

@@ -1,7 +1,6 @@
 """Exponentials, of a difference from a shift or of any other value: rule R4 of docs/formulas.md."""
 
 import math
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -109,9 +108,8 @@ def _folded_shift_error(N: BandSystem, x: Quantity, top: Quantity) -> Reals | fl
     """The error that exp2(x c - fl(m c)) adds if a shift is folded into the scale: u |m| whenever m changes."""
     if N.claim.shift != "any":
         return 0.0
-    most = [N.claim.rescales] if not isinstance(N.claim.rescales, Mapping) else list(N.claim.rescales.values())
-    times = max((x.shape[-1] if count is None else count) for count in most or [None])
-    return np.asarray(_largest(x, top) * N.u * ROUNDINGS_16384 * (2 * min(times, 2**40) + 1 + 2 * base_two.LOG2_E))
+    times = N.claim.most_rescales(x.shape[-1])
+    return np.asarray(_largest(x, top) * N.u * ROUNDINGS_16384 * (2 * times + 1 + 2 * base_two.LOG2_E))
 
 
 def far(N: BandSystem) -> float:
