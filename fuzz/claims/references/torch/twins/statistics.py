@@ -21,7 +21,7 @@ TIMES = 2.0
 
 def lost_by_statistics(name: str, args: Sequence[Any], y: NumberSet) -> torch.Tensor:
     """What the answer of a norm loses by them: docs/numerics.md#twins. `args`: with sets for tensors."""
-    x, weight, bias = (None if one is None else one.number for one in args[:3])
+    x, weight, bias = args[0].number, *(None if one is None else one.number for one in args[1:3])
     mean, variance = of_groups(x, args[6]) if name == GROUPS else of_channels(name, x, args)
     moved = mean.abs() * (variance + args[-1]).rsqrt()
     by_channel = (1, -1, *[1] * (x.ndim - 2))
