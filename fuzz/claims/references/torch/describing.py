@@ -103,6 +103,7 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     free = [name for name in sizes if name not in declared.fixed]
     make = partial(tensors_for, declared)
     every = [sizes, larger, *(moved for name in free for moved in moved_alone(known, sizes, name, steps[name][2]))]
+    every += sizes_of_home(known, sizes)
     fixed = {name: size for name, size in declared.fixed.items() if name in steps}
     bounds = {name: (low, by) for name, (low, _, by) in steps.items()}
     rules = [f"{name} % {by} == 0" for name, by in multiples.items() if name in free]
@@ -126,6 +127,14 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
         "formula": text, "inputs": names, "is_module": known.is_module, "types": whole, "changed": changes,
         "run": {**{key: asked[key] for key in KEPT if key in asked}, "changed": changes},
     }  # fmt: skip
+
+
+def sizes_of_home(known: Runnable, sizes: Mapping[str, int]) -> list[dict[str, int]]:
+    """The problem's own sizes, if it runs there soon: a part of a row may have elements there alone."""
+    declared = known.declared
+    home = {name: declared.fixed.get(name, declared.sizes.get(name, 0)) for name in sizes}
+    is_small = all(home.values()) and elements_of(declared.dims, home) <= MOST_TO_RUN
+    return [home] if is_small and does_run(known.call, declared, home) else []
 
 
 def is_named(one: torch.Tensor) -> bool:

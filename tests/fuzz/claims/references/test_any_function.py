@@ -23,6 +23,10 @@ class AnyFunction:
 
 FUNCTIONS = [
     AnyFunction(
+        "a part that only long rows have", "x, first, count", "    return x[:, first:first + count] * 2.0",
+        "    return [torch.randn(6, 60), 10, 20]", "* 2.0", "* 2.5",
+    ),
+    AnyFunction(
         "offsets that a loop makes", "x, ends",
         "    return torch.stack([x[int(a):int(b)].sum(0) for a, b in zip(ends, ends[1:])])",
         "    ends = torch.cat([torch.zeros(1, dtype=torch.int32), torch.randint(1, 4, (3,)).cumsum(0)]).int()\n"
