@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import host_compiler
 from kfuzz.devices.cpu import toolchain
-from kfuzz.devices.gpu.nvidia import TOOLKIT
+from kfuzz.devices.nvcc import TOOLKIT
 
 pytestmark = pytest.mark.soak
 DRIVER = Path(__file__).parent.parent / "data" / "small_conversions.cpp"

@@ -21,6 +21,7 @@ from kfuzz.devices import ClaimError
 from kfuzz.devices.cpu.ptx.asm_text import AsmError
 from kfuzz.devices.cpu.ptx.entries import launched_parameters
 from kfuzz.devices.cpu.ptx.module import PtxFunction, PtxModule, read_module
+from kfuzz.oracle.numbers.elements import F32, F64
 from kfuzz.oracle.op.independence import unused_inputs
 from kfuzz.oracle.op.op import Op
 
@@ -88,9 +89,9 @@ def _parameters_of(function: PtxFunction, claim: WrittenLaunch, arrays: ClaimedA
 
 def _parameter(name: str, kind: str, is_array: bool) -> Parameter:
     is_wide = kind.endswith("64")
-    if is_array and is_wide and kind != "f64":
+    if is_array and is_wide and kind != F64.name:
         return Parameter(f".{kind} {name}", True, None)
-    return Parameter(f".{kind} {name}", False, LONG if is_wide else 4, kind in ("f32", "f64"))
+    return Parameter(f".{kind} {name}", False, LONG if is_wide else 4, kind in (F32.name, F64.name))
 
 
 LANGUAGE: Language = Ptx()
