@@ -49,7 +49,7 @@ def test_a_right_module_gives_its_values_and_no_finding(device: CpuDevice, check
 EDITS = {
     "a deleted barrier": ("bar.sync 0;", "", {("error", "race", 13), ("error", "race", 16)}),
     "a missing bound": ("@%p1 bra STORE;", "", {("error", "out-of-bounds", 12)}),
-    "a word that nobody writes": (
+    "a word that is never written": (
         "st.shared.f32 [%r7], %f1;",
         "@!%p1 st.shared.f32 [%r7], %f1;",
         {("error", "uninitialised", 16)},
