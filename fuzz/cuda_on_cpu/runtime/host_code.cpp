@@ -93,8 +93,10 @@ bool prepare_closing(void (*close)()) {
   return is_there;
 }
 
+// A signal may come between any two of these steps, so the holder is always a thread that is in a call.
 static void leave_call() {
-  if (!--open_calls) one_at_a_time.holder = 0;
+  if (open_calls == 1) one_at_a_time.holder = 0;
+  --open_calls;
   pthread_mutex_unlock(&one_at_a_time.mutex);
 }
 
@@ -108,7 +110,7 @@ void wait_for_other_threads() { pthread_mutex_lock(&one_at_a_time.mutex); }
 
 bool pass_to_thread_in_call(int signal_number) {
   pid_t holder = one_at_a_time.holder;
-  return !open_calls && holder && !syscall(SYS_tgkill, getpid(), holder, signal_number);
+  return !open_calls && holder && holder != gettid() && !syscall(SYS_tgkill, getpid(), holder, signal_number);
 }
 
 Alone::Alone() {

@@ -233,5 +233,6 @@ def build_own_parts() -> None:
 
 def describe_status(status: int) -> str:
     """How a process ended past the checker. That proves nothing about the program: it may have run out of memory."""
-    how = f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
+    names = {-one: f"by {one.name}" for one in signal.Signals}
+    how = names.get(status, f"by signal {-status}") if status < 0 else f"with exit status {status}"
     return f"its process ended {how}, past the checker" + (", as without memory" if status == -signal.SIGKILL else "")

@@ -41,6 +41,7 @@ def test_a_static_array_of_100_gb_is_refused_in_one_line(tmp_path: Path) -> None
 def test_a_process_that_is_killed_proves_nothing() -> None:
     assert describe_status(-9) == "its process ended by SIGKILL, past the checker, as without memory"
     assert describe_status(3) == "its process ended with exit status 3, past the checker"
+    assert describe_status(-61) == "its process ended by signal 61, past the checker"
 
 
 @pytest.mark.slow
