@@ -43,7 +43,10 @@ def test_idle():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mark", "processes", "named", "counted"), [("plain", 2, True, 3), ("slow", 0, False, 1)])
+@pytest.mark.parametrize(
+    ("mark", "processes", "named", "counted"),
+    [pytest.param("plain", 2, True, 3, marks=pytest.mark.soak), ("slow", 0, False, 1)],
+)
 def test_tests_that_cost_too_much_are_named_unless_they_are_marked(
     tmp_path: Path, mark: str, processes: int, named: bool, counted: int
 ) -> None:

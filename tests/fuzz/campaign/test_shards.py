@@ -122,7 +122,7 @@ def test_a_case_that_is_missing_beside_its_report_is_an_error() -> None:
     assert (done.exit_code, "copy the cases together with their report" in done.stderr) == (2, True)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_part_is_resumed_as_that_part_alone() -> None:
     asked = ("fuzz", "reduce/warp_max_down", "--device", "cpu", "--jobs", "1", "--seed", "3", "--out", "out")
     first = kfuzz(*asked, "--max-cases", "20", "--shard", "1/2")

@@ -56,7 +56,7 @@ def test_the_limit_of_a_python_process_is_not_that_of_the_cpu_device() -> None:
     assert run_limited("RLIMIT_DATA", 1 << 20, soft=2048) == ["1", "out-of-bounds unwritten 2"]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_right_kernel_is_not_accused_where_the_limit_allows_no_checks_of_its_arrays() -> None:
     """Two arrays of 100 MB have a shadow of 1.7 GB, and at some place or other the limit is met."""
     right, wrong = run_limited("RLIMIT_DATA", 4096, 25 << 20)

@@ -171,6 +171,7 @@ def test_every_mutant_gets_a_score_and_the_control_its_trials(whole: ScoreReport
     )
 
 
+@pytest.mark.soak
 def test_a_kernel_is_run_once_however_many_processes_score_its_mutants(control: Control) -> None:
     other = replace(KERNEL, name="other")
     wrong = by_hand("fmaxf(value,", "fminf(value,"), by_hand(": -INFINITY)", ": INFINITY)")

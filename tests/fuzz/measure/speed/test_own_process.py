@@ -19,7 +19,7 @@ def fail(of_claim: bool) -> None:
     raise ClaimError("mine.py: no such size") if of_claim else ZeroDivisionError("1 / 0")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_process_of_its_own_reports_how_it_ended() -> None:
     assert run_apart(os.getpid) != os.getpid()
     with pytest.raises(DeviceError, match="its process ended before it was timed"):

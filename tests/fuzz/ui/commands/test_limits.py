@@ -20,7 +20,7 @@ SPINS = f"{OP}def formula(N, x):\n    while True: pass\n"
 CATCHES = f"{OP}def formula(N, x):\n    while True:\n        try: list(range(9))\n        except Exception: pass\n"
 
 
-@pytest.mark.parametrize("command", ["bench", "check", "fuzz", "score"])
+@pytest.mark.parametrize("command", ["bench", "check", "fuzz", pytest.param("score", marks=pytest.mark.soak)])
 def test_a_compiler_that_hangs_is_one_line(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three of them had no limit, and kfuzz itself was to blame: `kfuzz itself failed: ClaimError`."""
     (tmp_path / "cxx").write_text('#!/bin/sh\ncase "$*" in *-version*|*-dump*) exec g++ "$@";; esac\nsleep 1000\n')
