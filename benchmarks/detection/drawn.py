@@ -33,29 +33,40 @@ def candidates(names: Sequence[str], mirrors: Path, draw: str) -> list[Record]:
     """The candidates of a draw in its order."""
     every: list[Record] = []
     for name in names:
-        copy = mirrors / name.replace("/", "+") / "repo"
-        git = copy / ".git" if (copy / ".git").exists() else copy
+        git = git_of(mirrors, name)
         if git.exists():
-            commit = _git(git, "rev-parse", "HEAD").strip()
+            commit = run_git(git, "rev-parse", "HEAD").strip()
             every += [{"repository": name, "commit": commit, "path": path} for path in _programs(git)]
     random.Random(f"57 {draw}").shuffle(every)  # noqa: S311  a draw that anyone can repeat
     return every
 
 
-def _git(folder: Path, *words: str) -> str:
+def git_of(mirrors: Path, name: str) -> Path:
+    """The git directory of the copy of a repository."""
+    copy = mirrors / name.replace("/", "+") / "repo"
+    return copy / ".git" if (copy / ".git").exists() else copy
+
+
+def run_git(folder: Path, *words: str) -> str:
     done = subprocess.run(["git", "--git-dir", folder, *words], capture_output=True, check=True)
     return done.stdout.decode(errors="replace")
 
 
 def _programs(git: Path) -> Iterator[str]:
     """The CUDA files with a main and a launch, by name."""
-    rows = [one.split("\t", 1) for one in _git(git, "ls-tree", "-r", "-l", "-z", "HEAD").split("\0") if "\t" in one]
+    for path, blob in files_of(git, ".cu"):
+        code = blank_non_code(run_git(git, "cat-file", "blob", blob))
+        if re.search(r"\bmain\s*\(", code) and "<<<" in code:
+            yield path
+
+
+def files_of(git: Path, suffix: str) -> Iterator[tuple[str, str]]:
+    """The path and blob of each file of this suffix that is not too large, by name."""
+    rows = [one.split("\t", 1) for one in run_git(git, "ls-tree", "-r", "-l", "-z", "HEAD").split("\0") if "\t" in one]
     for facts, path in sorted(rows, key=lambda row: row[1]):
         _, _, blob, size = facts.split()
-        if path.endswith(".cu") and size.isdigit() and int(size) <= LARGEST:
-            code = blank_non_code(_git(git, "cat-file", "blob", blob))
-            if re.search(r"\bmain\s*\(", code) and "<<<" in code:
-                yield path
+        if path.endswith(suffix) and size.isdigit() and int(size) <= LARGEST:
+            yield path, blob
 
 
 def measure(folders: Sequence[str]) -> Figures:

@@ -1,0 +1,118 @@
+"""Reference functions of public repositories, drawn by lot before we had opened them: does kfuzz judge by them?
+
+    python -m benchmarks.detection.any_reference NAMES MIRRORS DRAW      the candidates of a draw, in their order
+    python -m benchmarks.detection measure any_reference FOLDER...       run the draws, a folder each
+
+NAMES are repositories; MIRRORS has a bare copy of each, OWNER+NAME. A candidate is a Python function whose first or
+last word says that it is a reference, in a file that imports torch. DRAW's own shuffle orders the repositories, and the
+functions of each; candidates come in rounds, one of each repository. Those that need a GPU, other processes or a file
+that is not there are left out by people who see no code of kfuzz; they write what calls the others, as the repository's
+tests do, and change nothing in them.
+
+A FOLDER has a folder for each function: `origin.json` (repository, commit, path, line, name), `problem.py` with the
+function and get_inputs(), `solution.py` with the same function. Each is judged against itself with six cases, so any
+error is a false one. Keeps names, figures and kfuzz's own words, and no text of the functions.
+"""
+
+import ast
+import json
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+from benchmarks.detection.drawn import files_of, git_of, run_git
+from benchmarks.measurement import Figures, Record
+
+WORDS = "ref|reference|naive|torch|pytorch|eager|native|golden|baseline"
+IS_REFERENCE = re.compile(rf"^_*(?:{WORDS})_|_(?:{WORDS})$")
+IMPORTS_TORCH = re.compile(r"^\s*(import torch|from torch\b)", re.MULTILINE)
+CASES, SECONDS = 6, 240.0
+
+
+def candidates(names: Sequence[str], mirrors: Path, draw: str) -> list[Record]:
+    """The candidates of a draw in its order."""
+    chance = random.Random(f"56 {draw}")  # noqa: S311  a draw that anyone can repeat
+    order = sorted(names)
+    chance.shuffle(order)
+    every = []
+    for name in order:
+        found = list(functions(name, mirrors))
+        chance.shuffle(found)
+        every.append(found)
+    return [one for turn in zip_longest(*every) for one in turn if one]
+
+
+def functions(name: str, mirrors: Path) -> Iterator[Record]:
+    """The reference functions of a repository, one of each name, by path and line."""
+    git = git_of(mirrors, name)
+    if not git.exists():
+        return
+    commit, seen = run_git(git, "rev-parse", "HEAD").strip(), set()
+    for path, blob in files_of(git, ".py"):
+        text = run_git(git, "cat-file", "blob", blob)
+        if not IMPORTS_TORCH.search(text):
+            continue
+        try:
+            body = ast.parse(text).body
+        except (SyntaxError, ValueError):
+            continue
+        for one in body:
+            if isinstance(one, ast.FunctionDef) and IS_REFERENCE.search(one.name) and one.args.args:
+                if one.name not in seen:
+                    yield {"repository": name, "commit": commit, "path": path, "line": one.lineno, "name": one.name}
+                seen.add(one.name)
+
+
+def measure(folders: Sequence[str]) -> Figures:
+    """A row for each function of each draw."""
+    rows = [
+        {"draw": Path(folder).name, **judge(one.parent)}
+        for folder in folders
+        for one in sorted(Path(folder).glob("*/origin.json"))
+    ]
+    return Figures({}, {"functions": rows})
+
+
+def judge(folder: Path) -> Record:
+    """How kfuzz judges a function against itself."""
+    origin = json.loads((folder / "origin.json").read_text(encoding="utf-8"))
+    name, report = origin["name"], folder / "report.json"
+    words = ["solution.py", "--reference", f"problem.py:{name}", "--entry", name, "--device", "cpu"]
+    command = [sys.executable, "-m", "kfuzz", "fuzz", *words, "--max-cases", str(CASES), "--json", report.name]
+    report.unlink(missing_ok=True)
+    began = time.monotonic()
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
+        said = done.stderr + done.stdout
+        (folder / "said").write_text(said, encoding="utf-8")
+        made = json.loads(report.read_text(encoding="utf-8")) if report.exists() else None
+        seen = outcome(made, said)
+    except subprocess.TimeoutExpired:
+        seen = {"outcome": "did not end", "why": "", "rows": 0, "judged": 0}
+    return {**origin, **seen, "seconds": round(time.monotonic() - began, 1)}
+
+
+def outcome(report: Record | None, said: str) -> Record:
+    """Judged, warned of, accused or refused; with kfuzz's first words on why."""
+    kernels = report["kernels"] if report else []
+    if not kernels or kernels[0]["error"]:
+        lines = [line for line in said.splitlines() if re.search(r"cannot|not |error|failed", line, re.IGNORECASE)]
+        return {"outcome": "refused", "why": lines[-1] if lines else "", "rows": 0, "judged": 0}
+    (one,) = kernels
+    rows, judged = one["rows"], one["rows"] - one["unjudged_rows"]
+    found = [f"{each['severity']}: {each['bug']}" for each in one.get("findings", ())]
+    severe = [each for each in found if each.startswith("error")]
+    name = "accused" if severe else "warned of" if found else "judged" if judged else "not judged"
+    why = severe or found or ([] if judged else one["not_judged"])
+    return {"outcome": name, "why": "; ".join(why), "rows": rows, "judged": judged}
+
+
+if __name__ == "__main__":
+    listed, copies, drawn = sys.argv[1:]
+    for each in candidates(Path(listed).read_text(encoding="utf-8").split(), Path(copies), drawn):
+        print(json.dumps(each))
