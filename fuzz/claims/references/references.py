@@ -41,6 +41,7 @@ MADE_FROM = ".reference.json"
 DESCRIBER = "kfuzz.claims.references.torch.describe_server"
 INPUT = re.compile(r"\s*(?P<element>\w+)\s*\[(?P<dims>[^\]]*)\]\s*->\s*(?P<role>\w+)")
 ARRAY = re.compile(r"\s*(?P<element>\w+)\s*\[")
+NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 WHOLE = {I32.name: "", I64.name: "", BOOL.name: "bool", U8.name: "bool"}
 """The types of integers and truths, with what an array holds if the claim does not say; nothing: kfuzz looks."""
 
@@ -73,13 +74,14 @@ class ReferenceOp:
     """The op of a reference, as the file of a formula, and the shape of its problem.
 
     `exported`: the name by which a benchmark calls a submission, if it is known. `given`: the literals of the arguments
-    that are no tensors, in their order; None for a tensor.
+    that are no tensors, in their order; None for a tensor. `numbers`: those that are numbers, by their names.
     """
 
     op: str
     home: Mapping[str, int]
     exported: str
     given: tuple[str | None, ...]
+    numbers: Mapping[str, str]
 
 
 def op_by_reference(path: Path, source: str, file: Path) -> ReferenceOp:
@@ -92,12 +94,18 @@ def op_by_reference(path: Path, source: str, file: Path) -> ReferenceOp:
         raise ClaimError(f"{shown_path(path)}: {reason}")
     record = {**asdict(reference), "path": str(reference.path.resolve())}
     cache.save(f"{FOLDER}/{formula.parent.name}/{formula.stem}{MADE_FROM}", json.dumps(record).encode())
-    return ReferenceOp(str(formula), home_in(answer), answer.get("exported", ""), given_in(answer))
+    return ReferenceOp(str(formula), home_in(answer), answer.get("exported", ""), given_in(answer), numbers_in(answer))
 
 
 def given_in(answer: Mapping[str, Any]) -> tuple[str | None, ...]:
     """For each argument the literal of a number, or None for a tensor; nothing if all are tensors."""
     return tuple(one if is_literal(one) else None for one in answer.get("args", ()))
+
+
+def numbers_in(answer: Mapping[str, Any]) -> dict[str, str]:
+    """The numbers that get_inputs hands over, by the names of the parameters that take them."""
+    pairs = zip(answer.get("parameters", ()), answer.get("args", ()), strict=False)
+    return {name: text for name, text in pairs if NUMBER.fullmatch(text)}
 
 
 def reference_behind(op: str) -> Reference | None:

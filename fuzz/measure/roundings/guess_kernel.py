@@ -119,7 +119,11 @@ def claims(op: str, function: Function, source: str, given: Given = NONE_SAID) -
 def claims_with(find_launches: "FindLaunches", op: str, function: Function, source: str, given: Given) -> Iterator[str]:
     """The claims with these launches; the widest sizes and values first."""
     roles = roles_of(op)
-    numbers = [name_of(one) for one in function.parameters if not one.is_pointer and not one.is_float]
+    alone = [name_of(one) for one in function.parameters if not one.is_pointer]
+    literals = {name: given[name][0] for name in alone if len(given.get(name, ())) == 1}
+    numbers = [
+        name for one in function.parameters if not one.is_float and (name := name_of(one)) in {*alone} - literals.keys()
+    ]
     places = {place: name_of(one) for place, one in enumerate(function.parameters) if not one.is_pointer}
     is_single = all(dimensions == ("1",) for dimensions in roles.outputs.values())
     tables = [(values, rounding) for values in value_tables(op, source) for rounding in quantize_tables(roles, source)]
@@ -138,7 +142,7 @@ def claims_with(find_launches: "FindLaunches", op: str, function: Function, sour
             rule = condition.format(cols=shape.axes[-1]).replace("threads", launch.block)
             where = f'where  = ["{rule}"]\n' if rule else ""
             for own, scalars in arrays:
-                yield claim(op, axes, where, own, scalars, launch, function) + values + rounding
+                yield claim(op, axes, where, own, scalars, launch, function, literals) + values + rounding
 
 
 def value_tables(op: str, source: str) -> tuple[str, ...]:
@@ -373,14 +377,18 @@ def block_sides(code: str) -> list[str]:
     return list(dict.fromkeys([*(f"{one}, {one}" for one in tiles), "32, 32", "16, 16", "32, 8", "8, 8"]))
 
 
-def claim(op: str, axes: str, where: str, arrays: str, scalars: str, launch: GuessedLaunch, function: Function) -> str:
-    """The claim in TOML."""
+def claim(
+    op: str, axes: str, where: str, arrays: str, scalars: str, launch: GuessedLaunch, function: Function,
+    literals: Mapping[str, str],
+) -> str:  # fmt: skip
+    """The claim in TOML. `literals`: the values of arguments that are known."""
     used = " ".join((launch.grid, launch.block, launch.shared, function.entry))
     threads = launch.threads
     if "{threads}" in function.entry and re.fullmatch(r"\d+", launch.block):
         threads = (int(launch.block),)
     tune = f"tune   = {{ threads = {list(threads)} }}\n" if "threads" in used else ""
-    args = ", ".join(f'"{constant_of(op, name_of(one)) or name_of(one)}"' for one in function.parameters)
+    names = map(name_of, function.parameters)
+    args = ", ".join(f'"{constant_of(op, one) or literals.get(one, one)}"' for one in names)
     return (
         f'op     = "{op}"\naxes   = {{ {axes} }}\n{tune}{where}arrays = {{ {arrays} }}\n{scalars}\n[[launch]]\n'
         f'entry  = "{function.entry}"\ngrid   = "{launch.grid}"\nblock  = "{launch.block}"\n'

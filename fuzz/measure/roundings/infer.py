@@ -16,11 +16,12 @@ from pathlib import Path
 from kfuzz.claims.kernel import Kernel, load, read
 from kfuzz.claims.language import front_matter, kernel_file
 from kfuzz.claims.language.fitted_op import place_axis, variants_of
+from kfuzz.claims.language.formula_claims import EPS, constant_named
 from kfuzz.claims.language.languages import language_of
 from kfuzz.claims.language.python_text import read_text
 from kfuzz.claims.language.reference import OP
 from kfuzz.claims.language.roles import roles_of
-from kfuzz.claims.language.signature import host_functions_of
+from kfuzz.claims.language.signature import entries_of, host_functions_of
 from kfuzz.claims.references.references import ReferenceOp, op_by_reference
 from kfuzz.common.installation import install_line
 from kfuzz.common.printable import shown_path
@@ -156,6 +157,7 @@ WRITERS: Mapping[str, ClaimWriter] = {"cuda": write_for_cuda, "python": write_fo
 
 def with_given(source: str, said: guess_host.FunctionWords, found: ReferenceOp) -> guess_host.FunctionWords:
     """The options with the function that a benchmark calls, and the numbers that it hands over."""
+    said = replace(said, arguments={**numbers_by_name(source, found.numbers), **said.arguments})
     if said.entry or not found.given:
         return said
     functions = host_functions_of(source)
@@ -168,6 +170,20 @@ def with_given(source: str, said: guess_host.FunctionWords, found: ReferenceOp) 
     entry = (exported or fitting)[0]
     numbers = {name_of(one): (value,) for one, value in zip(functions[entry], found.given, strict=True) if value}
     return replace(said, entry=entry, arguments={**numbers, **said.arguments})
+
+
+def numbers_by_name(source: str, numbers: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The numbers that a reference gets, for C++ arguments of its names, or for the only float if it gets one."""
+    named = {constant_named(name, (EPS,)) or name: value for name, value in numbers.items()}
+    fractions = [value for value in numbers.values() if not value.lstrip("-").isdigit()]
+    found = {}
+    for parameters in {**host_functions_of(source), **entries_of(source)}.values():
+        alone = {name_of(one): one.is_float for one in parameters if not one.is_pointer and one.bytes}
+        found |= {name: named[one] for name in alone if (one := constant_named(name, (EPS,)) or name) in named}
+        floats = [name for name, is_float in alone.items() if is_float]
+        if len(floats) == len(fractions) == 1:
+            found.setdefault(floats[0], fractions[0])
+    return {name: (value,) for name, value in found.items()}
 
 
 def place_op(op: str, folder: Path) -> str:

@@ -4,9 +4,10 @@ Knows what a question says, and the kinds of files that a reference stands in; i
 """
 
 import ast
+import inspect
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -93,7 +94,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
                 declared = declared.with_integers(role, f"0..{len(objects) - 1}")
                 call = Chosen(objects, list(map(given.call, objects)), role)
     beside = {"whole": dict(declared.whole), "args": given.texts, "multiples": given.multiples, **shape_of(declared)}
-    beside |= made_with(module) if is_module else {}
+    beside |= made_with(module) if is_module else {"parameters": parameters_of(reference)}
     return Runnable(call, is_module, declared, beside)
 
 
@@ -105,6 +106,13 @@ def with_drawn_weights(module: ModuleType, name: str, own: torch.nn.Module) -> l
         with drawn(number):
             made.append(reference_of(module, name)[0])
     return made
+
+
+def parameters_of(reference: Callable[..., Any]) -> list[str]:
+    """The names of what a function takes, in their order; none if it does not say."""
+    with suppress(TypeError, ValueError):
+        return list(inspect.signature(reference).parameters)
+    return []
 
 
 def shape_of(declared: Declared) -> dict[str, Any]:

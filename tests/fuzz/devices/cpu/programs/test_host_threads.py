@@ -40,7 +40,7 @@ int main() {
   cudaMalloc(&memory, 1 << 30);  // from here on the runtime looks
   sigevent event = {};
   event.sigev_notify = SIGEV_SIGNAL;
-  event.sigev_signo = SIGRTMAX - 3;  // as the runtime's own look at the memory that is left, but a hundred times as often
+  event.sigev_signo = SIGRTMAX - 3;  // as the runtime's own look at memory, but a hundred times as often
   timer_t timer;
   itimerspec every = {{0, 100000}, {0, 100000}};
   timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer);
