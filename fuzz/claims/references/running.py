@@ -62,7 +62,8 @@ def sets_at(file: str, asked: Asked) -> dict[str, AnswerSet]:
 
 def narrowest(every: Collection[Element]) -> str:
     """The narrowest type of 16 bits among some, if there is any."""
-    found = max((one for one in every if one.name in NARROW), key=lambda one: one.u, default=None)
+    halves = (one for one in every if one.name in NARROW and not one.is_narrow)
+    found = max(halves, key=lambda one: one.u, default=None)
     return found.name if found is not None else ""
 
 

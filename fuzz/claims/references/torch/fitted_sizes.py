@@ -4,7 +4,7 @@ Knows numbers alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 
 MOST_FACTOR, MOST_STEP, MOST_ADDED = 9, 33, 80
 """Windows, strides and paddings of an expression are tried up to these."""
@@ -31,6 +31,8 @@ def expressions(values: Sequence[int], every: Sequence[Mapping[str, int]]) -> It
         pairs = [(sizes[one], sizes[other]) for sizes in every]
         yield from with_number(f"{one} * {other}", [a * b for a, b in pairs], values)
         yield from with_number(f"{one} + {other}", [a + b for a, b in pairs], values)
+    for one, other in permutations(names, 2):
+        yield from with_number(f"{one} - {other}", [sizes[one] - sizes[other] for sizes in every], values)
     for three in combinations(names, 3):
         products = [sizes[three[0]] * sizes[three[1]] * sizes[three[2]] for sizes in every]
         yield from with_number(" * ".join(three), products, values)
@@ -41,12 +43,19 @@ def with_number(text: str, made: Sequence[int], values: Sequence[int]) -> Iterat
     yield text, list(made)
     factor, rest = divmod(values[0], made[0]) if made[0] else (0, 0)
     if factor > 1 and not rest:
-        yield f"{factor} * {text}" if "+" not in text else f"{factor} * ({text})", [factor * one for one in made]
-    yield f"{text} + {values[0] - made[0]}", [one + values[0] - made[0] for one in made]
-    if values[0] < made[0]:
-        yield f"{text} - {made[0] - values[0]}", [one + values[0] - made[0] for one in made]
+        is_product = "+" not in text and "-" not in text
+        yield f"{factor} * {text}" if is_product else f"{factor} * ({text})", [factor * one for one in made]
+    added = values[0] - made[0]
+    yield f"{text}{plus(added)}", [one + added for one in made]
     for step in range(2, MOST_STEP + 1):
         yield f"({text}) // {step}", [one // step for one in made]
+        added = values[0] - made[0] // step
+        yield f"({text}) // {step}{plus(added)}", [one // step + added for one in made]
+
+
+def plus(added: int) -> str:
+    """The text that adds a number."""
+    return f" + {added}" if added > 0 else f" - {-added}" if added else ""
 
 
 def of_one(name: str, values: Sequence[int], every: Sequence[Mapping[str, int]]) -> Iterator[tuple[str, list[int]]]:
@@ -55,10 +64,21 @@ def of_one(name: str, values: Sequence[int], every: Sequence[Mapping[str, int]])
     for factor in range(1, MOST_FACTOR):
         times = name if factor == 1 else f"{factor} * {name}"
         added = values[0] - factor * made[0]
-        sign = f" + {added}" if added > 0 else f" - {-added}" if added else ""
-        yield times + sign, [factor * one + added for one in made]
+        yield times + plus(added), [factor * one + added for one in made]
+    if step := step_of(made, values):
+        yield f"{name} // {step}", [one // step for one in made]
     every_step = [(added, step) for added in range(-MOST_ADDED, MOST_ADDED + 1) for step in range(2, MOST_STEP + 1)]
     for added, step in sorted(every_step, key=lambda one: (abs(one[0]), one[1])):
         if (made[0] + added) // step == values[0]:
-            sign = f" + {added}" if added > 0 else f" - {-added}" if added else ""
-            yield f"({name}{sign}) // {step}" if sign else f"{name} // {step}", [(one + added) // step for one in made]
+            text = f"({name}{plus(added)})" if added else name
+            yield f"{text} // {step}", [(one + added) // step for one in made]
+
+
+def step_of(made: Sequence[int], values: Sequence[int]) -> int:
+    """The number by which these sizes give these values, however large: one that divides them all, if there is one."""
+    if not all(values):
+        return 0
+    least = max(one // (value + 1) + 1 for one, value in zip(made, values, strict=True))
+    most = min(one // value for one, value in zip(made, values, strict=True))
+    whole = (step for step in range(most, least - 1, -1) if not any(one % step for one in made))
+    return next(whole, least) if 1 < least <= most else 0

@@ -76,13 +76,16 @@ def with_fixed(declared: Declared, asked: Mapping[str, Any]) -> Declared:
 
 
 def sizes_to_run(declared: Declared, asked: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, int]]:
-    """Two sets of sizes at which the reference is run."""
-    steps = {name: asked["axes"].get(name, (1, 0, 1)) for name in sizes_in(declared.dims)}
+    """Two sets of sizes at which the reference is run, in the order that they have at home: a window fits there."""
+    names = sizes_in(declared.dims)
+    ordered = sorted(names, key=lambda name: declared.sizes.get(name, 0))
+    steps = {name: asked["axes"].get(name, (1, 0, 1)) for name in ordered}
     multiples = {name: (least, by) for name, (least, _, by) in steps.items()}
     fixed = with_fixed(declared, asked).fixed
     numbers = {int(name) for dims in declared.dims.values() for name in dims if name.isdigit()}
     rules = (*rules_of(declared.below, declared.dims), *asked.get("where", ()))
-    sizes = prime_sizes(multiples, fixed, numbers, rules, FEW)
+    found = prime_sizes(multiples, fixed, numbers, rules, FEW)
+    sizes = {name: found[name] for name in names}
     return sizes, {name: size if name in fixed else size + multiples[name][1] for name, size in sizes.items()}
 
 

@@ -7,7 +7,7 @@ fitted_sizes = pytest.importorskip("kfuzz.claims.references.torch.fitted_sizes")
 SIZES = [{"n": n, "m": m} for n, m in ((23, 29), (24, 29), (25, 29), (30, 29), (56, 29), (23, 31), (24, 35))]
 EXPRESSIONS = (
     "n", "7", "n + 2", "n - 3", "2 * n", "3 * n + 1", "n // 2", "(n - 3) // 2", "(n + 5) // 4", "n * m", "n + m",
-    "2 * n * m", "(n * m) // 4", "n // 11", "(n - 16) // 16 + 1",
+    "2 * n * m", "(n * m) // 4", "n // 11", "(n - 16) // 16 + 1", "m - n + 30", "(m - n + 40) // 2 + 1", "n * m // 3 + 2",
 )  # fmt: skip
 
 
@@ -21,3 +21,9 @@ def test_an_expression_is_found_by_its_values(wanted: str) -> None:
 
 def test_what_follows_from_no_size_is_not_found() -> None:
     assert fitted_sizes.fit_size([2, 3, 5, 7, 11, 13, 17], SIZES) is None
+
+
+def test_a_quotient_is_found_whatever_the_divisor_is() -> None:
+    """A scale for each group of 64 columns: no other divisor divides all sizes."""
+    sizes = [{"rows": 2, "cols": 128}, {"rows": 3, "cols": 192}, {"rows": 2, "cols": 640}]
+    assert fitted_sizes.fit_size([one["cols"] // 64 for one in sizes], sizes) == "cols // 64"

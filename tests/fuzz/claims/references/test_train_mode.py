@@ -115,6 +115,15 @@ def test_a_run_that_draws_is_refused_at_its_line(op: str) -> None:
 
 
 @pytest.mark.slow
+def test_what_is_unknown_for_its_size_does_not_follow_from_drawn_weights_that_are_replaced() -> None:
+    torch = pytest.importorskip("torch")
+    twins = pytest.importorskip("kfuzz.claims.references.torch.twins.three_runs")
+    x = torch.tensor([[1.0, 2.0, 3e38, 4.0]])
+    (made,) = twins.Answered(lambda x: (replaced(torch)(x) * 2.0,), [x], __file__).sets
+    assert made.proved.isinf().tolist() == [[False, False, True, False]]
+
+
+@pytest.mark.slow
 def test_a_batch_norm_begins_each_call_with_its_own_running_values() -> None:
     torch = pytest.importorskip("torch")
     declared = pytest.importorskip("kfuzz.claims.references.torch.declared")

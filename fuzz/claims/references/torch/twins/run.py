@@ -106,6 +106,8 @@ class RunOptions:
     stored: Mapping[int, StoredWay] = field(default_factory=dict)
     noise: StepNoise | None = None
     is_traced: bool = False
+    trusts_draws: bool = False
+    """Numbers that are drawn into a tensor count as exact: what is unknown without that follows from them."""
 
 
 @dataclass(frozen=True)
@@ -309,7 +311,8 @@ class TwinRun(UncompiledMode):
         self.notes.drawn.append(DrawsError(name, self.where()))
         with torch.no_grad():
             x = args[0].detach().to(torch.float64) if args[0].is_floating_point() else args[0].detach()
-            self.twins.put(args[0], x, torch.full(x.shape, torch.inf, dtype=torch.float64))
+            r = None if self.options.trusts_draws else torch.full(x.shape, torch.inf, dtype=torch.float64)
+            self.twins.put(args[0], x, r)
         return out
 
     def take_exact(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401

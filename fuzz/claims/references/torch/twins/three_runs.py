@@ -169,7 +169,7 @@ class Answered:
     def sets(self) -> list[OutputSet]:
         """The sets of each output, in which torch's own answer lies."""
         run, made = self.strict
-        if run.notes.drawn and any(bool(one.radius.isinf().any()) for _, _, one in made):
+        if run.notes.drawn and self.follows_from_draws:
             raise run.notes.drawn[0]
         loosely, loose = self.run(is_loose=True)
         found = []
@@ -187,6 +187,18 @@ class Answered:
             widest = torch.full_like(r, torch.inf) if is_open else loosest
             found.append(self.with_own(OutputSet(name, like, one.x, r, widest, joint, some), own, loosest))
         return found
+
+    @property
+    def follows_from_draws(self) -> bool:
+        """Whether a number is unknown since others were drawn: one may be unknown for its size, too."""
+        made = self.strict[1]
+        if not any(bool(one.radius.isinf().any()) for _, _, one in made):
+            return False
+        known = self.run(trusts_draws=True)[1]
+        return any(
+            bool((one.radius.isinf() & ~other.radius.isinf()).any())
+            for (_, _, one), (_, _, other) in zip(made, known, strict=True)
+        )
 
     def narrowed(self, one: NumberSet, form: int, place: int) -> torch.Tensor:
         """A radius that has grown over many steps, no larger than many measured spreads: what is beyond is suspect."""
