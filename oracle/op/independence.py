@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from kfuzz.oracle.numbers.errors import OracleError
 from kfuzz.oracle.numbers.masks import any_of
 from kfuzz.oracle.op.op import NamedReals, Op
 from kfuzz.oracle.op.role import shape_output
@@ -39,8 +40,11 @@ def _is_independent(op: Op, output: str, d: str, inputs: NamedReals, sizes: Leng
             if given.is_float:
                 tainted[name] = inputs[name].copy()
                 np.moveaxis(tainted[name], given.dimensions.index(d), 0)[places] = np.nan
-        with np.errstate(all="ignore"):
-            made = op.run(Exact(sizes, index=Places(sizes)), tainted, sizes, scalars)[output]
+        try:
+            with np.errstate(all="ignore"):
+                made = op.run(Exact(sizes, index=Places(sizes)), tainted, sizes, scalars)[output]
+        except OracleError:  # a reference may take no NaN, such as one of eigenvalues: nothing is known of its rows
+            return False
         y = shape_output(made.x, role, sizes)
         others = np.delete(np.moveaxis(y, role.dimensions.index(d), 0), places, axis=0)
         if any_of(np.isnan(others)):

@@ -158,3 +158,18 @@ def test_a_dimension_of_unknown_sizes_is_an_error(tmp_path: Path, was: str, beco
     with pytest.raises(OracleError) as error:
         find(op_of(tmp_path, STEPPED_SUM.replace(was, becomes)))
     assert found in str(error.value)
+
+
+def test_of_an_op_that_takes_no_nan_no_dimension_is_known_to_be_independent(tmp_path: Path) -> None:
+    """A reference of eigenvalues raises at NaN: kfuzz could make no inputs for it."""
+    text = """
+import numpy as np
+from kfuzz.oracle.numbers.errors import OracleError
+INPUTS = {"x": "float[rows, n]"}
+OUTPUTS = {"y": "float[rows, n]"}
+def formula(N, x):
+    if np.isnan(x.x).any():
+        raise OracleError("it does not converge")
+    return x + x
+"""
+    assert independent_dimensions(find(op_of(tmp_path, text))) == {"y": ()}
