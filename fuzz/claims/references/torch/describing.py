@@ -112,6 +112,7 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     if known.is_module or asked["task"]:  # what it returns is all that a caller wants
         answered.changed = ()
     changed = [int(name[len(CHANGED) : -1]) for name, _ in answered.own if name.startswith(CHANGED)]
+    answered.changed = changed
     with suppress(UnstableError):  # at these numbers
         means_first = any(one.places is not None and one.places.is_first for one in answered.sets)
         answered.check_agrees()

@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from kfuzz.claims.references.torch.storage import unwatched
+
 GivenInputs = Sequence[Any] | Mapping[str, Any]
 """The arguments of a call: in their order, or by name."""
 CHANGED = "input["
@@ -48,14 +50,23 @@ def call_with(function: Callable[..., Any], given: GivenInputs, changed: Collect
     `changed`: the places of these inputs, if they are known.
     """
     every = [(name, one) for name, one in leaves(given, "input") if isinstance(one, torch.Tensor)]
-    before = [one._version for _, one in every]
+    before = [(one._version, bits_of(one)) for _, one in every] if changed is None else []
     made = list(leaves(function(**given) if isinstance(given, Mapping) else function(*given)))
     returned = {id(one) for _, one in made}
     places = changed
     if places is None:
-        found = enumerate(zip(every, before, strict=True))
-        places = [place for place, ((_, one), was) in found if one._version != was and id(one) not in returned]
+        found = [(place, one, *was) for place, ((_, one), was) in enumerate(zip(every, before, strict=True))]
+        places = [
+            place for place, one, version, bits in found
+            if id(one) not in returned and (one._version != version or not torch.equal(bits_of(one), bits))
+        ]  # fmt: skip
     return [*made, *(every[place] for place in places)]
+
+
+def bits_of(one: torch.Tensor) -> torch.Tensor:
+    """A copy of a tensor's bits: a batch norm writes into its running values, of which no version counter tells."""
+    with unwatched():
+        return one.detach().clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8)
 
 
 def fresh(given: GivenInputs) -> GivenInputs:

@@ -54,6 +54,10 @@ def in_place(x: Any, y: Any) -> None:  # noqa: ANN401
     y[:, ::2] = x[:, ::2]
 
 
+def running_values(x: Any, mean: Any, var: Any) -> Any:  # noqa: ANN401
+    return F.batch_norm(x, mean, var, training=True)
+
+
 def rotated(x: Any) -> Any:  # noqa: ANN401
     """Complex numbers by view."""
     z = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
@@ -112,6 +116,7 @@ REFERENCES: dict[str, tuple[Callable[..., Any], list[Callable[[], Any]]]] = {
     "routed": (routed, [drawn(6, 8)]),
     "segments": (segments, [drawn(8, 3), lambda: ENDS]),
     "in place": (in_place, [drawn(3, 6), drawn(3, 6)]),
+    "running values": (running_values, [drawn(3, 4, 5), drawn(4), lambda: torch.rand(4)]),
     "rotated": (rotated, [drawn(2, 8)]),
     "gradients": (gradients, [drawn(3, 4), drawn(4, 5)]),
     "convolved": (convolved, [drawn(1, 3, 6, 6), drawn(4, 3, 3, 3)]),
@@ -328,3 +333,9 @@ def test_torchs_own_answer_in_a_type_of_16_bits_is_no_suspect() -> None:
         given = [4 * torch.randn(2, 4, 6, 8).half() for _ in range(3)]
         answered = three_runs.Answered(F.scaled_dot_product_attention, given, __file__)
         assert not bool(grades(as_arrays.reference_sets(answered), answered.own).any())
+
+
+def test_the_running_values_of_a_batch_norm_are_outputs_though_torch_counts_no_write() -> None:
+    given = [torch.randn(3, 4, 5), torch.zeros(4), torch.ones(4)]
+    assert [name for name, _ in leaves.call_with(running_values, given)] == ["y", "input[1]", "input[2]"]
+    assert [name for name, _ in leaves.call_with(F.batch_norm, given)] == ["y"], "outside of training"
