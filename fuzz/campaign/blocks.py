@@ -16,6 +16,7 @@ from kfuzz.campaign.danger import draw_number, is_free, rules_of
 from kfuzz.campaign.job_requests import AskedTwins, queue_job
 from kfuzz.campaign.properties.find_properties import foresee
 from kfuzz.campaign.schedule import (
+    AGAIN,
     WHOLE,
     Block,
     Shard,
@@ -57,6 +58,8 @@ process judges answers and plans the next ones. Some take a hundred times as lon
 them the device was idle at times. It is asked for several together, since each use of a GPU waits for the time slices
 of other processes: 16 of them run 5,400 jobs a second on an H100 one by one, and 17,000 by thirteen.
 """
+MOST_DRAWN_AGAIN = 2
+"""How often a trial that judges nothing is drawn again."""
 LARGE_SECONDS = 10.0
 """With less time left a campaign does not begin a large case."""
 
@@ -179,7 +182,7 @@ def run_blocks(orders: Orders, device: Device, blocks: Iterator[Block | None], k
                 if one.why:
                     return
                 continue
-            for end in _finish_trial(orders, device, one, known, upcoming):
+            for end in _finish_judged(orders, device, one, known, upcoming):
                 yield end
                 if isinstance(end, BlockEnd):
                     upcoming.leave_out(end.block.kernel)
@@ -326,6 +329,26 @@ def _may_foresee(kernel: Kernel, block: Block, known: Experience, index: int) ->
     """Whether the twins of a trial will most likely be wanted, and cost no process."""
     has_run = block.kernel in known.have_run and block.kernel not in known.accused
     return has_run and _runs_ahead(kernel) and not (block.fatal or is_early(index))
+
+
+def _finish_judged(
+    orders: Orders, device: Device, one: _QueuedTrial, known: Experience, upcoming: _TrialQueue
+) -> Iterator[End]:
+    """Finish a trial; one after whose numbers any answer is right is drawn again: of a reference that goes by values,
+    and of one that raises, so much of what is drawn says nothing.
+    """
+    may_draw = orders.kernels[one.block.kernel].reference is not None and one.rung is None and not upcoming.ahead
+    for draws_left in reversed(range(MOST_DRAWN_AGAIN + 1 if may_draw else 1)):
+        ends = list(_finish_trial(orders, device, one, known, upcoming))
+        if not (draws_left and len(ends) == 1 and isinstance(ends[0], TrialEnd) and says_nothing(ends[0])):
+            yield from ends
+            return
+        one = _begin_trial(orders, None, one.block, known, one.index, one.number + AGAIN, one.timeout)
+
+
+def says_nothing(end: TrialEnd) -> bool:
+    """Whether a trial judged no element, and found nothing."""
+    return not (end.elements or end.defects or end.fatal)
 
 
 def _finish_trial(

@@ -35,7 +35,16 @@ from kfuzz.devices.jobs import (
 from kfuzz.devices.outcomes import Circumstances, Decoy, Finding, Outcome, Refusal, Run, Untried
 from kfuzz.devices.probes import Probe
 from kfuzz.devices.runners import CALLER, LAUNCHER, Runner
-from kfuzz.devices.value_texts import GIVEN, fields_of, inside, is_literal, names_together, value_with, with_fields
+from kfuzz.devices.value_texts import (
+    GIVEN,
+    as_identifier,
+    fields_of,
+    inside,
+    is_literal,
+    names_together,
+    value_with,
+    with_fields,
+)
 
 __all__ = [
     "CALLER",
@@ -75,6 +84,7 @@ __all__ = [
     "UnsupportedError",
     "Untried",
     "VastPart",
+    "as_identifier",
     "called_first",
     "fields_of",
     "inside",

@@ -5,7 +5,9 @@ Knows Python's expressions; it knows no job and no array.
 
 import ast
 import copy
+import keyword
 import operator
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -63,7 +65,7 @@ def _names_in(node: ast.expr) -> Iterator[str]:
 OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
 }  # fmt: skip
-VIEWS = ("permute", "reshape", "view")
+VIEWS = ("detach", "permute", "requires_grad_", "reshape", "view")
 
 
 def is_given(node: ast.expr) -> bool:
@@ -97,6 +99,15 @@ def with_fields(one: Any, values: Mapping[str, object]) -> Any:  # noqa: ANN401 
     for name, value in values.items():
         object.__setattr__(made, name, value)  # it may be frozen
     return made
+
+
+def as_identifier(text: str, before: str) -> str:
+    """A text as a name in a claim and in Python; `before` stands before one that begins with a digit, or is a keyword.
+
+    N is the number system in the text of an op.
+    """
+    made = re.sub(r"\W", "_", text, flags=re.ASCII)
+    return made if made.isidentifier() and not keyword.iskeyword(made) and made != "N" else f"{before}_{made}"
 
 
 def view_of(node: ast.Call) -> ast.Attribute | None:

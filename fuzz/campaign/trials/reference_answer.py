@@ -4,7 +4,7 @@ The formula that was made of a reference is checked at a few sizes. At other num
 its attention gives 0 where a score is NaN. If the reference itself is outside its formula there, nothing is known.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kfuzz.campaign.properties.property import RunJob
@@ -16,20 +16,36 @@ from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import Reals
 from kfuzz.oracle.op.answer_sets import Asked
+from kfuzz.oracle.op.shapes import evaluate
 
 
 def as_refused(kernel: Kernel, given: Mapping[str, Reals], outcome: Outcome) -> Outcome:
-    """The outcome in which an exception is a refusal, if the reference raises at the same numbers, too."""
-    raised = [one for one in outcome.findings if one.kind == "exception"]
-    sets = find(kernel.op).sets if kernel.reference and raised else None
-    if sets is None:
+    """The outcome in which an exception or another shape is a refusal if the reference raises at the same numbers, too,
+    or its answer has another shape than elsewhere: integers may say how many rows there are.
+    """
+    doubtful = [one for one in outcome.findings if one.kind in ("exception", "wrong-shape")]
+    op = find(kernel.op)
+    if op.sets is None or not (kernel.reference and doubtful):
         return outcome
     try:
-        sets(Asked(given, {}, {}, Accuracy(), kernel.special))
+        made = op.sets(Asked(given, {}, {}, Accuracy(), kernel.special))
     except ReferenceEndsError:
-        left = tuple(one for one in outcome.findings if one not in raised)
-        return replace(outcome, findings=left, refusal=Refusal(raised[0].message, raised[0].line))
-    return outcome
+        pass
+    else:
+        sizes = op.sizes_of(given)
+        wanted = {name: [evaluate(d, sizes) for d in one.dimensions] for name, one in op.outputs.items()}
+        if all(sized(made[name].enclosure.want.shape) == sized(shape) for name, shape in wanted.items()):
+            return outcome
+        doubtful = [one for one in doubtful if one.kind == "wrong-shape"]
+    if not doubtful:
+        return outcome
+    left = tuple(one for one in outcome.findings if one not in doubtful)
+    return replace(outcome, findings=left, refusal=Refusal(doubtful[0].message, doubtful[0].line))
+
+
+def sized(shape: Sequence[int]) -> list[int]:
+    """A shape without its axes of one element."""
+    return [size for size in shape if size != 1]
 
 
 def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -> tuple[Run, ...]:

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import Buffer, PythonCall, inside, value_with
+from kfuzz.devices import Buffer, PythonCall, as_identifier, inside, value_with
 from kfuzz.devices.python.lending import ReturnedArray
 from kfuzz.oracle.numbers.elements import F32, F64, U8, Element
 
@@ -34,8 +34,10 @@ def results(returned: object, names: Sequence[str]) -> list[object]:
     """The returned values as a list; of a dict the values of these names, or else what all containers hold. None beside
     as many others as are wanted is an output that is not there.
     """
-    if isinstance(returned, Mapping) and {*names} <= {*returned}:
-        return [returned[name] for name in names]
+    if isinstance(returned, Mapping):
+        named = {as_identifier(str(key), "y"): one for key, one in returned.items()}
+        if {*names} <= {*named}:
+            return [named[name] for name in names]
     every = list(values_inside(returned))
     there = [one for one in every if one is not None]
     return there if len(there) == len(names) or returned is None else every

@@ -39,6 +39,8 @@ from kfuzz.devices.python.refusing import is_of_guard_all, is_refusal
 from kfuzz.devices.worker.printed import PrintReader
 from kfuzz.kinds import KINDS
 
+GRADIENTS = "requires_grad_"
+"""In the text of an argument that keeps its gradient."""
 NO_MEMORY = "DefaultCPUAllocator: "
 """torch's own words for it on a CPU, in a RuntimeError."""
 STILL_RUNNING = 0.05
@@ -117,9 +119,12 @@ class Caller:
         """The outputs of the first of many calls that returns other bits; nothing if none does until then."""
         buffers = {buffer.name: buffer for buffer in self.job.buffers}
         args, named = self._arguments(views, sizes)
+        keeps_gradients = any(GRADIENTS in text for text in self.call.arguments)
         known: list[NDArray[np.generic]] = []
         with self._faults():
             while time.perf_counter() + self.seconds < until:
+                if keeps_gradients:  # each call adds to them
+                    args, named = self._arguments(views, sizes)
                 values = results(self.function(*args, **named), self.call.returns)
                 held = [self.lender.answer(value) for value in values]
                 every = [one.bits for one in held if one is not None]

@@ -28,7 +28,7 @@ from kfuzz.claims.references.torch.integers import ABSENT, with_limits
 from kfuzz.claims.references.torch.op_file import op_file, outputs_of
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
-from kfuzz.claims.references.torch.sizes import elements_of, sizes_in
+from kfuzz.claims.references.torch.sizes import elements_of, sizes_in, with_fixed_sizes
 from kfuzz.claims.references.torch.twins.leaves import CHANGED
 from kfuzz.claims.references.torch.twins.sets import UnstableError
 from kfuzz.claims.references.torch.twins.three_runs import Answered
@@ -122,7 +122,7 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
         rules += [f"{name} >= {limit}" for name, limit in limits.items()]
     text = op_file(known.call, declared, returned, shapes, asked["title"], rules, means_first)
     whole = {name: OF_TYPE[one.dtype].name for name, one in returned.items() if one.dtype in OF_TYPE and is_named(one)}
-    names = {name: [str(declared.fixed.get(d, d)) for d in dims] for name, dims in declared.dims.items()}
+    names = {name: [with_fixed_sizes(d, declared.fixed) for d in dims] for name, dims in declared.dims.items()}
     changes = [name for place, name in enumerate(names) if place in changed]
     return {
         "formula": text, "inputs": names, "is_module": known.is_module, "types": whole, "changed": changes,

@@ -86,14 +86,12 @@ class SizesInText:
         return made
 
     def _sizes(self) -> Iterator[TextSize]:
-        """Integers that are sizes alone, with those of the same value that may follow; then together, then in pairs."""
+        """Integers of one value that are sizes together, then in pairs, then with those that are sizes alone; then each
+        that is one alone, with those of the same value that may follow.
+        """
         alone = {place: self._size((place,)) for place in range(len(self.maker.nodes))}
         still = [place for place in alone if place not in self.moving]
         left = [place for place, one in alone.items() if one is None and place in self.moving]
-        for place, one in alone.items():
-            if one is not None:
-                equal = [other for other in still if self.maker.home(other) == one.home]
-                yield next(filter(None, (self._size((place, other)) for other in equal)), one)
         for value in dict.fromkeys(map(self.maker.home, left)):
             group = [place for place in left if self.maker.home(place) == value]
             whole = self._size(tuple(group)) if len(group) > 1 else None
@@ -104,6 +102,14 @@ class SizesInText:
                 if set(pair) <= set(group) and (one := self._size(pair)) is not None:
                     group = [place for place in group if place not in pair]
                     yield one
+            wider = [place for place, one in alone.items() if one is not None and one.home == value]
+            if group and wider and (one := self._size((*group, *wider))) is not None:
+                alone |= dict.fromkeys(wider)  # a reference may take more of one input than of the other
+                yield one
+        for place, one in alone.items():
+            if one is not None:
+                equal = [other for other in still if self.maker.home(other) == one.home]
+                yield next(filter(None, (self._size((place, other)) for other in equal)), one)
 
     def _size(self, places: tuple[int, ...]) -> TextSize | None:
         """These integers as a size, if they are one."""

@@ -7,7 +7,7 @@ import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -49,21 +49,25 @@ class MadeInputs:
     data: Any
     numbers: Sequence[str] = ()
     multiples: Mapping[str, int] = field(default_factory=dict)
+    gradients: Sequence[int] = ()
+    """The places of the tensors that have to keep their gradients."""
 
     def call(self, reference: Callable[..., Any]) -> Callable[..., Any]:
         """The reference as a function of its tensors alone: whatever else it is handed stays as it is."""
         data, numbers, dims = self.data, self.numbers, list(self.declared.dims.values())
-        if not isinstance(data, Mapping) and all(isinstance(one, torch.Tensor) and one.ndim for one in data):
+        plain = not isinstance(data, Mapping) and all(isinstance(one, torch.Tensor) and one.ndim for one in data)
+        if plain and not self.gradients and not any(map(torch.is_complex, data)):
             return reference
-        ranks = [one.ndim for one in tensors_of_data(data)]
+        own = tensors_of_data(data)
 
         def call(*tensors: torch.Tensor) -> Any:  # noqa: ANN401  what the reference returns
             shapes = [one.shape for one in tensors[: len(dims)]]
             lengths = lengths_of(pair for one in zip(dims, shapes, strict=True) for pair in zip(*one, strict=True))
             whole = (int(text) if text.isdigit() or text[0] == "-" else lengths[text] for text in numbers)
-            scalars = (one if rank else one.reshape(()) for one, rank in zip(tensors, ranks, strict=True))
-            given = rebuilt(data, scalars, whole if numbers else None)
-            return reference(**given) if isinstance(given, Mapping) else reference(*given)
+            scalars = [as_made(one, of) for one, of in zip(tensors, own, strict=True)]
+            for place in self.gradients:
+                scalars[place] = scalars[place].detach().requires_grad_()
+            return call_reference(reference, rebuilt(data, iter(scalars), whole if numbers else None))
 
         return call
 
@@ -71,13 +75,30 @@ class MadeInputs:
     def texts(self) -> tuple[str, ...]:
         """How a submission gets the inputs, a text for each argument; nothing if each is a tensor in its place."""
         data, tensors, names = self.data, tensors_of_data(self.data), list(self.declared.dims)
-        texts = iter([name if one.ndim else f"({name}.reshape(()))" for name, one in zip(names, tensors, strict=False)])
+        views = [view_of_input(name, self.declared.dims[name], one) for name, one in zip(names, tensors, strict=False)]
+        texts = iter(
+            [f"({one}.detach().requires_grad_())" if n in self.gradients else one for n, one in enumerate(views)]
+        )
         numbers = iter(self.numbers or [*map(str, numbers_of_data(data))])
         pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
         made = {key: as_text(one, texts, numbers, f"{GIVEN}[{key!r}]") for key, one in pairs}
         if isinstance(data, Mapping):
             return tuple(f"{key}={one}" for key, one in made.items())
         return () if list(made.values()) == names[: len(made)] else tuple(made.values())
+
+
+def as_made(one: torch.Tensor, of: torch.Tensor) -> torch.Tensor:
+    """An array as get_inputs made it: a complex number of two parts, and a tensor of one number without axes."""
+    one = torch.view_as_complex(one.contiguous()) if of.is_complex() else one
+    return one if of.ndim else one.reshape(())
+
+
+def view_of_input(name: str, dims: Sequence[str], of: torch.Tensor) -> str:
+    """The text of the same."""
+    shape = ", ".join(dims[:-1]) if of.ndim else "()"
+    if of.is_complex():
+        return f'({name}.view("complex64").reshape({shape}))'
+    return name if of.ndim else f"({name}.reshape(()))"
 
 
 @dataclass
@@ -102,12 +123,28 @@ class DoesTake:
 
     def _does_run(self, values: OtherIntegers, mode: Callable[..., Any] | None = None) -> bool:
         try:
-            with torch.no_grad(), mode(allow_non_fake_inputs=True) if mode else nullcontext():
-                data = self.maker.made(values)
-                made = self.copied(**data) if isinstance(data, Mapping) else self.copied(*data)
+            with mode(allow_non_fake_inputs=True) if mode else nullcontext():
+                made = call_reference(self.copied, self.maker.made(values))
                 return all(one.numel() for one in tensors_of_data(made))
         except Exception:  # of torch, or of their code, at such sizes
             return False
+
+
+def call_reference(reference: Callable[..., Any], data: Any) -> Any:  # noqa: ANN401  containers of tensors
+    """What a reference returns for what get_inputs makes."""
+    return reference(**data) if isinstance(data, Mapping) else reference(*data)
+
+
+def does_need_gradients(reference: Callable[..., Any], data: Any) -> bool:  # noqa: ANN401  as above
+    """Whether a reference runs only if inputs keep their gradients, as it calls `backward` or reads `x.grad`."""
+    tensors = tensors_of_data(data)
+    if not any(one.requires_grad for one in tensors):
+        return False
+    try:
+        call_reference(reference, rebuilt(data, (one.detach().clone() for one in tensors)))
+    except Exception:  # of torch, or of their code
+        return True
+    return False
 
 
 def names_of_inputs(reference: Callable[..., Any], data: Any) -> list[str]:  # noqa: ANN401  containers of tensors
@@ -127,13 +164,20 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     sizes = SizesInText(maker, DoesTake(maker, reference))
     data, names = sizes.data, names_of_inputs(reference, sizes.data)
     found, made = sizes.found(names), dict(zip(names, tensors_of_data(data), strict=True))
-    dims = dict(zip(names, found.dims, strict=True))
+    parts = [[*dims, "2"] if one.is_complex() else dims for dims, one in zip(found.dims, made.values(), strict=True)]
+    dims = dict(zip(names, parts, strict=True))
     below, seen = limits_of(module, made, dims, found.home)
     below |= {name: BOOLEAN for name, one in made.items() if one.dtype == torch.bool}
     types = {name: OF_TYPE[one.dtype] for name, one in made.items() if one.dtype in OF_TYPE}
     whole = {name: one.name for name, one in types.items() if one not in (F32, F64, BOOL)}
     narrow = {name: made[name].dtype for name in whole if types[name].is_narrow and types[name].is_float}
-    return MadeInputs(Declared(dims, below, {}, found.home, whole, narrow, seen), data, found.numbers, found.multiples)
+    declared = Declared(dims, below, {}, found.home, whole, narrow, seen)
+    few = sum(one.numel() for one in made.values()) <= FEW_ELEMENTS
+    tensors = (
+        enumerate(tensors_of_data(maker.made({}))) if few and does_need_gradients(reference, maker.made({})) else ()
+    )
+    gradients = [place for place, one in tensors if one.requires_grad]
+    return MadeInputs(declared, data, found.numbers, found.multiples, gradients)
 
 
 def limits_of(
@@ -154,6 +198,10 @@ def limits_of(
     for name, one in seen.items():
         if one.order in ORDERS:
             below[name] = one.text(lengths.get(one.high, ""))
+        if one.cuts:
+            axes = {size for other in made.values() for size in other.shape}
+            text = f"{one.cuts} {lengths.get(one.total, one.total)}" if one.total in axes else ""
+            seen = {**seen, name: replace(one, cuts=text)}
         count = lengths.get(made[name].shape[-1] - 1) if one.order == "rises" and dims[name][-1].isdigit() else None
         dims[name][-1] = f"{count} + 1" if count else dims[name][-1]
     return below, seen

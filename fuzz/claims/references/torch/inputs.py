@@ -60,7 +60,7 @@ def error_without_numbers(call: Callable[..., Any], declared: Declared, sizes: M
     try:
         copied = copy.deepcopy(call) if isinstance(call, torch.nn.Module) else call
         made = tensors_of(given["integers"], sizes, declared.below)
-        with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True), as_one_object(copied):
+        with FakeTensorMode(allow_non_fake_inputs=True), as_one_object(copied):
             made |= tensors_of(given["floats"], sizes, declared.below)
             copied(*(made[name] for name in declared.dims))
     except Exception as error:  # any error of torch for such shapes, or of a call that needs the numbers

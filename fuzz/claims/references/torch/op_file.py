@@ -13,8 +13,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.fitted_sizes import fit_size
 from kfuzz.claims.references.torch.integers import declared_as
-from kfuzz.claims.references.torch.sizes import Dims
-from kfuzz.claims.references.torch.twins.leaves import call_with, named_outputs
+from kfuzz.claims.references.torch.sizes import Dims, with_fixed_sizes
+from kfuzz.claims.references.torch.twins.leaves import as_real, call_with, named_outputs
 from kfuzz.claims.references.torch.weights import Chosen, as_one_object, states_of
 from kfuzz.devices.python.raising import words_of
 from kfuzz.devices.python.torch.elements import OF_TYPE
@@ -47,10 +47,10 @@ def op_file(
     rules: Sequence[str], means_first: bool = False,
 ) -> str:  # fmt: skip
     """The file of an op whose outputs are such as these. `means_first`: of equal numbers it names the first's place."""
-    named = {role: ", ".join(str(declared.fixed.get(d, d)) for d in dims) for role, dims in declared.dims.items()}
+    named = {role: listed(dims, declared.fixed) for role, dims in declared.dims.items()}
     inputs = {role: f"{'grid' if role in declared.narrow else 'float'}[{text}]" for role, text in named.items()}
     inputs |= {role: declared_as(below, named[role], declared.fixed) for role, below in declared.below.items()}
-    sizes = {name: ", ".join(str(declared.fixed.get(d, d)) for d in dims) or "1" for name, dims in shapes.items()}
+    sizes = {name: listed(dims, declared.fixed) or "1" for name, dims in shapes.items()}
     kinds = {torch.bool: "bool"} | {one.dtype: kind_of(one) for one in first.values() if one.is_floating_point()}
     results = {name: f"{kinds.get(first[name].dtype, 'int')}[{text}]" for name, text in sizes.items()}
     lines = [f'"""{title}: kfuzz runs it for each case."""', ""]
@@ -66,6 +66,11 @@ def op_file(
     lines += ["", "def sets(asked):", "    return sets_at(__file__, asked)", ""]
     lines += ["", "def diagnose(*wrong):", "    return diagnosis_at(__file__, *wrong)", ""]
     return "\n".join(lines)
+
+
+def listed(dims: Sequence[str], fixed: Mapping[str, int]) -> str:
+    """Dimensions as an op's file writes them."""
+    return ", ".join(with_fixed_sizes(d, fixed) for d in dims)
 
 
 def kind_of(one: torch.Tensor) -> str:
@@ -85,8 +90,8 @@ def returned_at(
         ) from None
     if not every:
         raise CannotError("it does not return a tensor")
-    tensors = [torch.as_tensor(one).detach() for _, one in every]
-    return dict(zip(named_outputs([name for name, _ in every], given), tensors, strict=True))
+    tensors = [as_real(torch.as_tensor(one).detach()) for _, one in every]
+    return dict(zip(named_outputs([name for name, _ in every], given, sizes), tensors, strict=True))
 
 
 def shapes_at(
@@ -94,11 +99,11 @@ def shapes_at(
 ) -> list[tuple[int, ...]]:
     """The shapes of what a reference returns: found without numbers, if it does not need them."""
     try:
-        with FakeTensorMode(allow_non_fake_inputs=True), as_one_object(reference), torch.no_grad():
+        with FakeTensorMode(allow_non_fake_inputs=True), as_one_object(reference):
             made = call_with(reference, list(make(sizes).values()), changed)
     except Exception:  # of torch, or of their code, that needs the numbers
         made = list(returned_at(reference, make(sizes), sizes, changed).items())
-    return [tuple(torch.as_tensor(one).shape) for _, one in made]
+    return [tuple(as_real(torch.as_tensor(one)).shape) for _, one in made]
 
 
 def output_size(output: str, values: Sequence[int], every: Sequence[SizesOfRun]) -> str:

@@ -12,7 +12,7 @@ import torch
 from kfuzz.claims.references.torch.declared import Declared
 from kfuzz.claims.references.torch.inputs import tensors_for
 from kfuzz.claims.references.torch.sizes import Dims, Steps, length_of
-from kfuzz.claims.references.torch.twins.leaves import leaves
+from kfuzz.claims.references.torch.twins.leaves import as_real, leaves
 
 STEPS = (*range(8), *(8 + n * n // 4 for n in range(2, 60)))
 """How far above the smallest size another is tried, before those between it and the one below."""
@@ -54,10 +54,10 @@ def does_run(
 ) -> bool:
     """Whether the reference gives elements at these sizes, in these shapes."""
     try:
-        with torch.no_grad():
-            made = [one for _, one in leaves(reference(*tensors_for(declared, sizes).values()))]
+        every = [one for _, one in leaves(reference(*tensors_for(declared, sizes).values()))]
     except Exception:  # any error of torch for such shapes
         return False
+    made = [as_real(one) if isinstance(one, torch.Tensor) else one for one in every]
     tensors = [one for one in made if isinstance(one, torch.Tensor)]
     wanted = [[length_of(d, sizes) for d in dims] for dims in (shapes or {}).values()]
     fits = shapes is None or all(list(np.shape(one)) == of for one, of in zip(made, wanted, strict=False))

@@ -9,7 +9,7 @@ references' files run here, and never in a process that judges.
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from kfuzz.claims.references.serving import serve
 from kfuzz.claims.references.torch.declared import CannotError
 from kfuzz.claims.references.torch.inputs import in_declared_types, tensors_for
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
-from kfuzz.claims.references.torch.sizes import BOOLEAN
+from kfuzz.claims.references.torch.sizes import BOOLEAN, sizes_in
 from kfuzz.claims.references.torch.twins.as_arrays import reference_sets
 from kfuzz.claims.references.torch.twins.changed import Explaining
 from kfuzz.claims.references.torch.twins.leaves import leaves, named_outputs
@@ -64,15 +64,19 @@ def answer_run(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class AskedRun:
-    """A reference at the inputs of a case. `names`: those of its inputs. `is_gradient`: it computes gradients."""
+    """A reference at the inputs of a case. `names`: those of its inputs. `is_gradient`: it computes gradients.
+
+    `sizes`: the names of the inputs' sizes.
+    """
 
     answered: Answered
     names: Sequence[str]
     is_gradient: bool
+    sizes: Collection[str] = ()
 
     @property
     def outputs(self) -> list[str]:
-        return named_outputs([name for name, _ in self.answered.own], self.names)
+        return named_outputs([name for name, _ in self.answered.own], self.names, self.sizes)
 
 
 def answered_in(
@@ -92,7 +96,8 @@ def answered_in(
     call = partial(gradients, known, list(given)) if upstream else known.call
     changed = [list(given).index(name) for name in asked.get("changed", ())] if not upstream else ()
     answered = Answered(call, [*given.values(), *upstream], asked["path"], operands, changed)
-    return AskedRun(answered, list(given), bool(upstream) or known.forward is not None)
+    sizes = sizes_in(known.declared.dims)
+    return AskedRun(answered, list(given), bool(upstream) or known.forward is not None, sizes)
 
 
 def save_steps(folder: Path, asked: Mapping[str, Any]) -> None:

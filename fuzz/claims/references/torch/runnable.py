@@ -58,6 +58,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
     """Execute a reference's file and find its inputs."""
     for build in ("load", "load_inline"):  # a reference needs no extension, and a submission's takes a minute to build
         setattr(cpp_extension, build, lambda *_, **__: None)
+    run_eagerly()
     path, source = Path(asked["path"]), asked["source"]
     context = partial(as_on_gpu, path) if builds_cuda(source) or asked.get("task") else nullcontext
     if asked.get("task"):
@@ -96,6 +97,19 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
     beside = {"whole": dict(declared.whole), "args": given.texts, "multiples": given.multiples, **shape_of(declared)}
     beside |= made_with(module) if is_module else {"parameters": parameters_of(reference)}
     return Runnable(call, is_module, declared, beside)
+
+
+def run_eagerly() -> None:
+    """Let what would compile a function leave it as it is: compiled, it shows none of its operations, and a copy with
+    other numbers would be compiled for each case.
+    """
+    torch.compile = uncompiled
+    torch.jit._state.disable()
+
+
+def uncompiled(function: Any = None, **options: object) -> Any:  # noqa: ANN401  of any type
+    """`torch.compile` that compiles nothing, as a call or as a decorator with options."""
+    return function if function is not None else partial(uncompiled, **options)
 
 
 def with_drawn_weights(module: ModuleType, name: str, own: torch.nn.Module) -> list[torch.nn.Module]:

@@ -14,14 +14,16 @@ import torch
 SEEDS = 4
 MOST_ELEMENTS, MOST_BESIDE = 1 << 24, 1 << 28
 """Inputs with more integers, or with more elements beside them, are not made to look at their integers."""
+MANY = 4
+"""So many integers in each row are not sorted by chance under every seed."""
 NEARLY_ALL = 0.75
 """Integers over this part of what a byte holds may be any byte."""
 
 
 @dataclass(frozen=True)
 class SeenIntegers:
-    """What all integers of an input had in common. `order`: "rises", "permutation", "distinct" or none. `absent`: -1 is
-    among them.
+    """What all integers of an input had in common. `order`: "rises", "permutation", "distinct", "sorted" or none.
+    `absent`: -1 is among them. `total`: what they add up to, or rise to, in every row; `cuts`: the words for it.
     """
 
     low: int
@@ -29,6 +31,8 @@ class SeenIntegers:
     order: str = ""
     each: int = 0
     absent: bool = False
+    cuts: str = ""
+    total: int = 0
 
     def text(self, limit: str = "") -> str:
         """The structure as an op's file writes it; of integers below a size that is known, with its name."""
@@ -73,7 +77,21 @@ def what_is_seen(some: Sequence[torch.Tensor]) -> SeenIntegers:
         low = int(torch.cat([one[one >= 0] for one in wide]).min())
         return SeenIntegers(low, high, absent=int(negative) == -1)
     is_distinct = is_row and all(bool((one.diff(dim=-1) > 0).all()) for one in ordered)
-    return SeenIntegers(low, high, "distinct" if is_distinct else "")
+    is_sorted = wide[0].shape[-1] >= MANY and bool((steps >= 0).all())
+    order = "distinct" if is_distinct else "sorted" if is_sorted else ""
+    cuts, total = cuts_of(wide)
+    return SeenIntegers(low, high, order, cuts=cuts, total=total)
+
+
+def cuts_of(wide: Sequence[torch.Tensor]) -> tuple[str, int]:
+    """Whether the rows are lengths or ends of segments of one total, and that total."""
+    every = torch.cat(wide)
+    if every.shape[-1] < 2 or bool((every < 0).any()):
+        return "", 0
+    ends, sums = every[:, -1], every.sum(-1)
+    if bool((every.diff(dim=-1) >= 0).all()) and bool((ends == ends[0]).all()):
+        return "rises to", int(ends[0])
+    return ("adds up to", int(sums[0])) if bool((sums == sums[0]).all()) else ("", 0)
 
 
 def limit_of(one: torch.Tensor, drawn: Mapping[int, int]) -> int | None:

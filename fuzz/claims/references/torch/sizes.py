@@ -3,6 +3,7 @@
 Knows dimensions alone: no torch.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, permutations
 from math import prod
@@ -31,6 +32,12 @@ def length_of(dimension: str, sizes: Mapping[str, int]) -> int:
     if dimension.isdigit():
         return int(dimension)
     return sizes[dimension] if dimension in sizes else int(evaluate(dimension, sizes))
+
+
+def with_fixed_sizes(dimension: str, fixed: Mapping[str, int]) -> str:
+    """A dimension in which the sizes that are fixed are numbers: of `D // 2`, too."""
+    text = re.sub(r"[A-Za-z_]\w*", lambda name: str(fixed.get(name[0], name[0])), dimension)
+    return text if names_in(text) or text.isdigit() else str(evaluate(text, {}))
 
 
 def sizes_in(inputs: Dims) -> dict[str, None]:

@@ -4,14 +4,13 @@ Knows such values; it does not know how they are made or what reads them.
 """
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from kfuzz.claims.references.torch.declared import CannotError
-from kfuzz.devices import fields_of, inside, with_fields
+from kfuzz.devices import as_identifier, fields_of, inside, with_fields
 
 PLAIN = (bool, int, float, str, type(None))
 
@@ -81,20 +80,14 @@ def names_of(tops: Sequence[str], data: Any) -> list[str]:  # noqa: ANN401  as a
             names.append(name if name not in names else f"{name}_{len(names)}")
             return
         for key, value in (inside(one) or {}).items():
-            visit(value, as_name(str(key), name) if isinstance(key, str) else f"{name}_{key}")
+            visit(value, as_identifier(key, name) if isinstance(key, str) else f"{name}_{key}")
 
     if isinstance(data, tuple | list):
         for name, one in zip(tops, data, strict=True):
-            visit(one, name)
+            visit(one, as_identifier(name, "x"))
     else:
         visit(data, "x")
     return names
-
-
-def as_name(key: str, container: str) -> str:
-    """A key as a name; that of its container with a number is the same text, and stands before it."""
-    made = re.sub(r"\W", "_", key)
-    return made if made.isidentifier() else f"{container}_{made}"
 
 
 def order_in_memory(one: torch.Tensor) -> tuple[int, ...]:

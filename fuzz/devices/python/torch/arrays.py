@@ -18,6 +18,9 @@ from kfuzz.devices.python.torch.elements import OF_TYPE, TYPES, as_array, as_ten
 from kfuzz.devices.python.torch.modes import UncompiledMode
 from kfuzz.oracle.numbers.elements import Element
 
+NUMBERS = "biuf"
+"""The kinds of numpy's arrays of numbers."""
+
 ATEN = torch.ops.aten
 EMPTY = frozenset(
     (
@@ -91,9 +94,12 @@ class TorchTensors:
         return as_tensor(memory.host, element)
 
     def answer(self, value: object) -> lending.ReturnedArray | None:
-        """A tensor's elements, on any device."""
+        """A tensor's elements, on any device, or those of numpy's array."""
+        value = torch.from_numpy(value) if isinstance(value, np.ndarray) and value.dtype.kind in NUMBERS else value
         if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
             return None
+        if value.is_complex():  # an array has its parts along a last axis
+            value = torch.view_as_real(value.resolve_conj())
         element = str(OF_TYPE.get(value.dtype, str(value.dtype).removeprefix("torch.")))
         element = element if value.device.type == self._device else f"{element} on {value.device}"
         whole = torch.zeros_like(value, device="cpu") if value.is_meta else value.detach()  # meta: it has no elements

@@ -93,6 +93,59 @@ FUNCTIONS = [
         "    return [torch.randn(4, 8).to(torch.float8_e5m2), torch.randint(-128, 128, (8, 3), dtype=torch.int8), "
         "torch.tensor(0.25)]", "w // 2", "(w + 1) // 2",
     ),
+    AnyFunction(
+        "names that are no identifiers, and those of sizes", "case",
+        "    x = case['lambda'] + case['1-y']\n"
+        "    return {'1_lse': x.logsumexp(-1), 'class': x * 2.0, 'rows': x.sum(0), '0': (x.amax(-1), None)}",
+        "    rows, cols = 4, 8\n    return [{'lambda': torch.randn(rows, cols), '1-y': torch.randn(rows, cols)}]",
+        "* 2.0", "* 2.5",
+    ),
+    AnyFunction(
+        "arrays of numpy, and a number that has left torch", "x",
+        "    y = x.exp()\n    return y.cpu().numpy(), float(y.sum()), [1, 2.5]",
+        "    return [torch.rand(4, 6)]", "x.exp()", "x.expm1()",
+    ),
+    AnyFunction(
+        "inputs that keep gradients", "x, w, dy",
+        "    torch.tanh(x @ w).backward(dy)\n    return x.grad, w.grad",
+        "    w = torch.nn.Parameter(torch.randn(6, 3))\n"
+        "    return [torch.randn(4, 6, requires_grad=True), w, torch.randn(4, 3)]",
+        "tanh(x @ w)", "sigmoid(x @ w)",
+    ),
+    AnyFunction(
+        "gradients within", "x, dy",
+        "    x = x.detach().clone().requires_grad_()\n"
+        "    y = torch.nn.functional.rms_norm(x, (x.shape[-1],), eps=1e-6)\n"
+        "    (dx,) = torch.autograd.grad(y, x, dy)\n    return y, dx",
+        "    return [torch.randn(4, 8), torch.randn(4, 8)]", "eps=1e-6", "eps=1.0",
+    ),
+    AnyFunction(
+        "a size that is a power of two, and its half", "x, w",
+        "    half = x.shape[1] // 2\n    assert x.shape[1] & (x.shape[1] - 1) == 0\n"
+        "    return torch.cat([x[:, :half] * w, x[:, half:]], 1)",
+        "    rows, cols = 6, 16\n    return [torch.randn(rows, cols), torch.randn(cols // 2)]",
+        "x[:, half:]]", "x[:, :half]]",
+    ),
+    AnyFunction(
+        "lengths that add up", "x, w, counts",
+        "    return torch.cat([part @ one for part, one in zip(x.split(counts.tolist()), w)])",
+        "    rows, groups = 12, 3\n    counts = torch.bincount(torch.randint(0, groups, (rows,)), minlength=groups)\n"
+        "    return [torch.randn(rows, 4), torch.randn(groups, 4, 5), counts]",
+        "zip(x.split(counts.tolist()), w)", "zip(x.split(counts.tolist()), w.flip(0))",
+    ),
+    AnyFunction(
+        "complex numbers", "z, w",
+        "    return torch.view_as_real(z * w).sum(-1), z.conj() + w",
+        "    rows, cols = 4, 6\n    w = torch.polar(torch.rand(cols), torch.rand(cols))\n"
+        "    return [torch.randn(rows, cols, dtype=torch.complex64), w]",
+        "z.conj() + w", "z + w",
+    ),
+    AnyFunction(
+        "rows without elements", "x, counts",
+        "    rows = [row[:n].softmax(-1) for row, n in zip(x, counts.tolist())]\n    full = torch.zeros_like(x)\n"
+        "    for at, row in zip(full, rows):\n        at[:len(row)] = row\n    return full",
+        "    return [torch.randn(3, 6), torch.tensor([2, 0, 6])]", ".softmax(-1)", ".sigmoid()",
+    ),
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
+from kfuzz.claims.references.torch.twins.leaves import as_real
 from kfuzz.claims.references.torch.twins.sets import FP4, NumberSet, Ranked, RowShares, UnstableError, numbers_of
 from kfuzz.claims.references.torch.twins.three_runs import Answered, DisagreementError, OutputSet
 from kfuzz.devices.python.torch.elements import OF_TYPE
@@ -13,8 +14,7 @@ from kfuzz.oracle.sets.reference_sets import Grades, ReferenceSet, SoughtPlaces
 
 def in_doubles(one: torch.Tensor) -> Doubles:
     """Numbers in float64; the parts of complex ones along a last axis."""
-    real = torch.view_as_real(one.resolve_conj()) if one.is_complex() else one
-    made: Doubles = real.detach().double().contiguous().numpy()
+    made: Doubles = as_real(one).detach().double().contiguous().numpy()
     return made
 
 

@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from kfuzz.claims.references.torch.storage import unwatched
+from kfuzz.devices import as_identifier
 
 GivenInputs = Sequence[Any] | Mapping[str, Any]
 """The arguments of a call: in their order, or by name."""
@@ -24,7 +26,9 @@ Leaf = tuple[str, Any]
 
 
 def leaves(value: Any, name: str = "y") -> Iterator[Leaf]:  # noqa: ANN401  what a reference returns
-    """Every tensor and number in a value; None is an output that is not there."""
+    """Every tensor and number in a value, of numpy's arrays as tensors; None is an output that is not there."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = torch.from_numpy(value) if isinstance(value, np.ndarray) else value.item()
     if isinstance(value, torch.Tensor | bool | int | float | complex):
         yield name, value
     elif isinstance(value, Mapping):
@@ -37,6 +41,11 @@ def leaves(value: Any, name: str = "y") -> Iterator[Leaf]:  # noqa: ANN401  what
             yield from leaves(one, f"{name}[{place}]")
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         yield from leaves({key.name: getattr(value, key.name) for key in dataclasses.fields(value)}, name)
+
+
+def as_real(one: torch.Tensor) -> torch.Tensor:
+    """A tensor whose complex numbers are their two parts, along a last axis."""
+    return torch.view_as_real(one.resolve_conj()) if one.is_complex() else one
 
 
 def tensors_among(given: GivenInputs) -> list[torch.Tensor]:
@@ -74,17 +83,21 @@ def fresh(given: GivenInputs) -> GivenInputs:
     return copy.deepcopy(given)
 
 
-def named_outputs(every: Sequence[str], inputs: Collection[str]) -> list[str]:
+def named_outputs(every: Sequence[str], inputs: Collection[str], sizes: Collection[str] = ()) -> list[str]:
     """A name for each output, as an op's file has them: the key of a dict, else `y`, or `y0`, `y1` and so on; of a
-    changed input its own.
+    changed input its own. None is that of a size, or of another output.
     """
     own = list(inputs)
-    made = []
+    made: list[str] = []
     for one in every:
         plain = re.sub(r"\W+", "_", one.removeprefix("y").strip(".[]"))
         if one.startswith(CHANGED):
             plain = own[int(one[len(CHANGED) : -1])]
         elif not plain or plain.isdigit():
             plain = "y" if len(every) == 1 else f"y{plain}"
-        made.append(f"{plain}{OUT}" if plain in inputs else plain)
+        name = as_identifier(plain, "y")
+        name = f"{name}{OUT}" if name in inputs else f"y_{name}" if name in sizes else name
+        while name in made or name in inputs:
+            name += "_"
+        made.append(name)
     return made

@@ -74,6 +74,19 @@ class Twins:
             return NumberSet(x.conj() if one.is_conj() else x, r, one.dtype)
         return NumberSet(x, r, one.dtype, facts=twin.facts)
 
+    def get_by_memory(self, one: torch.Tensor) -> NumberSet:
+        """The set of numpy's array: that of the storage in which it lies. Nothing is known of floats in another one."""
+        at = one.data_ptr()
+        for twin in self.known.values():
+            first = twin.alive.data_ptr()
+            if first <= at < first + twin.alive.nbytes() and one.element_size() == twin.dtype.itemsize:
+                place = (at - first) // one.element_size()
+                seen = torch.empty(0, dtype=one.dtype).set_(twin.alive, place, one.size(), one.stride())
+                return self.get(seen)
+        x = numbers_of(one)
+        r = torch.full(x.shape, torch.inf, dtype=torch.float64) if one.dtype in UNITS else None
+        return NumberSet(x, r, one.dtype)
+
     def _given(self, one: torch.Tensor) -> NumberSet:
         """The numbers of a tensor without a twin; those of a whole storage are kept, since they may be asked again."""
         x = numbers_of(one.detach())

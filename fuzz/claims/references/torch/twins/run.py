@@ -34,7 +34,7 @@ from kfuzz.claims.references.torch.twins.sets import (
     to_infinity,
 )  # fmt: skip
 from kfuzz.claims.references.torch.twins.statistics import HALVES, NORMS, lost_by_statistics
-from kfuzz.claims.references.torch.twins.table import Operation, StepRule, rule_of
+from kfuzz.claims.references.torch.twins.table import Operation, Roundings, StepRule, rule_of
 from kfuzz.devices.python.torch.modes import UncompiledMode
 
 FACTORIES = frozenset((
@@ -63,6 +63,8 @@ WITH_LITERALS = frozenset((
     "hardtanh", "true_divide",
 ))  # fmt: skip
 """Operations in which a number of the text counts as an operand: a kernel rounds it to float32."""
+PYTHON = 8.0
+"""Units that a kernel may lose where a reference computes a number in Python, and so in float64."""
 LOOSE = 4.0
 """How often each rounding counts where any arrangement is right."""
 
@@ -144,6 +146,8 @@ class TwinRun(UncompiledMode):
         self.is_loose, self.noise = self.options.is_loose, self.options.noise
         self.twins, self.notes = Twins(flushes=self.is_loose), RunNotes()
         self.joint: dict[int, Ranked | RowShares] = {}
+        self.left: dict[float, float] = {}
+        """The radius of each number that has left torch."""
         self.steps_done = 0
 
     # -- how a kernel may round in this run
@@ -188,6 +192,17 @@ class TwinRun(UncompiledMode):
     def where(self) -> str:
         """The line of the reference that runs."""
         return line_of(self.file)[0]
+
+    def set_of(self, one: Any) -> NumberSet:  # noqa: ANN401  a tensor or a number
+        """The set of an output. A number that Python made of others has no radius but for what float32 loses."""
+        if isinstance(one, torch.Tensor):
+            return (
+                self.twins.get_by_memory(one) if is_of_numpy(one) and not self.twins.has(one) else self.twins.get(one)
+            )
+        kind, r = torch.float64 if isinstance(one, float) else None, None
+        if self.notes.left and isinstance(one, float):
+            r = torch.tensor(self.left.get(one, PYTHON * SINGLE * abs(one)), dtype=torch.float64)
+        return NumberSet(torch.tensor(one, dtype=kind), r, torch.float64)
 
     # -- operations
 
@@ -238,7 +253,10 @@ class TwinRun(UncompiledMode):
             if plain in WITH_LITERALS and any(one.dtype in UNITS for one in sets_in(sets)):
                 sets = [self.literal(one) for one in sets]
                 named = {key: self.literal(one) if key in ("min", "max") else one for key, one in named.items()}
-            made = rule(self, Operation(plain.strip("_") or plain, functional(func), sets, named, results))
+            operation = Operation(plain.strip("_") or plain, functional(func), sets, named, results)
+            if not any(one.x.numel() for one in operation.sets):  # what no number gives is exact: 0, or an infinity
+                rule = of_nothing
+            made = rule(self, operation)
             for one, result in zip(results, made, strict=False):
                 self.finish(one, result)
             if name == "_to_copy" and isinstance(shares := self.joint.get(key_of(args[0])), RowShares):
@@ -339,6 +357,8 @@ class TwinRun(UncompiledMode):
         if name == "_local_scalar_dense" and sets[0].dtype in UNITS:
             if not is_sure or self.noise is not None:
                 self.notes.left[self.where()] = None
+            if not sets[0].x.is_complex():
+                self.left[float(sets[0].x)] = float(sets[0].radius)
             return complex(sets[0].x) if sets[0].x.is_complex() else float(sets[0].x)
         if not is_sure:
             raise UnstableError(f"{self.where()}: the reference goes by values that rounding may change ({name})")
@@ -350,6 +370,16 @@ class TwinRun(UncompiledMode):
         if name == "masked_select":  # numbers at places that are certain
             return torch.ops.aten.index.Tensor(args[0], [exact[1]])
         return func(*exact, *args[len(exact) :], **kwargs)
+
+
+def is_of_numpy(one: torch.Tensor) -> bool:
+    """Whether a tensor's memory is that of an array of numpy."""
+    return one.device.type == "cpu" and not one.untyped_storage().resizable()
+
+
+def of_nothing(run: Roundings, op: Operation) -> list[StepResult]:
+    """The results of an operation without a number."""
+    return [StepResult(one) for one in op.values()]
 
 
 def is_wider(one: NumberSet, kind: torch.dtype) -> bool:

@@ -122,14 +122,7 @@ class Answered:
         with without_mkldnn(), run:
             made = call_with(self.function, given, self.changed)
         with torch.no_grad():
-            return run, [(name, one, self.set_of(run, one)) for name, one in made]
-
-    @staticmethod
-    def set_of(run: TwinRun, one: Any) -> NumberSet:  # noqa: ANN401  a tensor or a number
-        if isinstance(one, torch.Tensor):
-            return run.twins.get(one)
-        r = torch.tensor(torch.inf, dtype=torch.float64) if run.notes.left and isinstance(one, float) else None
-        return NumberSet(torch.tensor(one, dtype=torch.float64 if isinstance(one, float) else None), r, torch.float64)
+            return run, [(name, one, run.set_of(one)) for name, one in made]
 
     @cached_property
     def strict(self) -> tuple[TwinRun, list[tuple[str, Any, NumberSet]]]:
