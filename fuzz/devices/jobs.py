@@ -109,6 +109,8 @@ class PythonCall:
     """The literals with which an object of a class is made; None for those of get_init_inputs()."""
     beside: tuple[str, ...] = ()
     """The folders of the files that its task hands over with it. A task compares numbers, of whatever type they are."""
+    doubles: tuple[str, ...] = ()
+    """The outputs that its reference returns in float64: it may do so, too."""
     as_made: bool = False
     """An object stays in the mode in which its class leaves it, as in the benchmark of its reference."""
     maker: tuple[Path, str] | None = None

@@ -23,6 +23,7 @@ def as_refused(kernel: Kernel, given: Mapping[str, Reals], outcome: Outcome) -> 
     """The outcome in which an exception or another shape is a refusal if the reference raises at the same numbers, too,
     or its answer has another shape than elsewhere: integers may say how many rows there are.
     """
+    outcome = without_reused(kernel, outcome)
     doubtful = [one for one in outcome.findings if one.kind in ("exception", "wrong-shape")]
     op = find(kernel.op)
     if op.sets is None or not (kernel.reference and doubtful):
@@ -41,6 +42,17 @@ def as_refused(kernel: Kernel, given: Mapping[str, Reals], outcome: Outcome) -> 
         return outcome
     left = tuple(one for one in outcome.findings if one not in doubtful)
     return replace(outcome, findings=left, refusal=Refusal(doubtful[0].message, doubtful[0].line))
+
+
+def without_reused(kernel: Kernel, outcome: Outcome) -> Outcome:
+    """The outcome without the findings of inputs that are changed, or returned, if the reference does the same."""
+    if (reference := kernel.reference) is None:
+        return outcome
+    inputs = {name for name, one in kernel.arrays.items() if one.reads in reference.overwrites}
+    outputs = {name for name, one in kernel.arrays.items() if one.writes in reference.shares}
+    usual = {"input-changed": inputs, "aliased": outputs}
+    left = [one for one in outcome.findings if one.array not in usual.get(one.kind, ())]
+    return replace(outcome, findings=tuple(left))
 
 
 def sized(shape: Sequence[int]) -> list[int]:

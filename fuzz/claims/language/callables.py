@@ -162,6 +162,7 @@ def read_callable(
         others=() if claim.library else libs.others,
         init=claim.init,
         beside=reference.folders if reference else (),
+        doubles=reference.doubles if reference else (),
         as_made=written.is_reference,
         maker=(reference.path, reference.source) if reference and any(GIVEN in arg for arg in args) else None,
         weights=drawn[0] if drawn else None,

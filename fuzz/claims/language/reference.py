@@ -18,7 +18,8 @@ class Reference:
     """A reference by its name, in a file with this text.
 
     `format`: the title of the format of submissions whose problem it is; empty if it is of none. `folders`: those of
-    the problem's files, which a submission may import.
+    the problem's files, which a submission may import. `overwrites`: the inputs that it changes on its way and returns.
+    `shares`: the outputs that lie in an input's memory. `doubles`: those in float64.
     """
 
     path: Path
@@ -26,6 +27,9 @@ class Reference:
     name: str
     format: str = ""
     folders: tuple[str, ...] = ()
+    overwrites: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
+    doubles: tuple[str, ...] = ()
 
 
 def name_in_case(op: str, reference: Reference | None = None) -> str:

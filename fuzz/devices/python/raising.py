@@ -40,6 +40,11 @@ def find_lack(error: BaseException) -> Lack | None:
     return None
 
 
+def does_ask_for_gpu(words: str) -> bool:
+    """Whether an error's words are those of torch where it needs a GPU."""
+    return ASKS.search(words) is not None
+
+
 def raising_module(error: BaseException) -> str:
     """The module that raised an exception; of C++ it is the module that called it."""
     names = [str(frame.f_globals.get("__name__", "")) for frame, _ in traceback.walk_tb(error.__traceback__)]

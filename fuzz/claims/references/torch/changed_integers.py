@@ -61,8 +61,7 @@ class TextMaker:
                 node.value = old
         torch.manual_seed(0)
         with torch.device(device):
-            made = make(**self.keywords | changed)
-        return [made] if isinstance(made, torch.Tensor) else made
+            return as_arguments(make(**self.keywords | changed))
 
     def without_memory(self, values: OtherIntegers) -> Any:  # noqa: ANN401  as above
         """The inputs without their numbers, since only their sizes matter: those of a benchmark take gigabytes."""
@@ -94,6 +93,12 @@ class TextMaker:
         last = zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False)
         named = zip(given.kwonlyargs, given.kw_defaults, strict=True)
         return names | {id(value): one.arg for one, value in (*last, *named) if value is not None}
+
+
+def as_arguments(made: Any) -> Any:  # noqa: ANN401  containers of tensors
+    """What get_inputs makes as a container: of one tensor, and of a generator, too."""
+    made = list(made) if isinstance(made, Iterator) else made
+    return [made] if isinstance(made, torch.Tensor) else made
 
 
 class OneConstantEach(ast.NodeTransformer):

@@ -29,13 +29,16 @@ from kfuzz.claims.references.torch.op_file import op_file, outputs_of
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
 from kfuzz.claims.references.torch.sizes import elements_of, sizes_in, with_fixed_sizes
-from kfuzz.claims.references.torch.twins.leaves import CHANGED
+from kfuzz.claims.references.torch.twins.leaves import CHANGED, reused_by
 from kfuzz.claims.references.torch.twins.sets import UnstableError
 from kfuzz.claims.references.torch.twins.three_runs import Answered
-from kfuzz.devices.python.raising import words_of
+from kfuzz.devices.python.raising import does_ask_for_gpu, words_of
 from kfuzz.devices.python.torch.elements import OF_TYPE
 
-KEPT = ("path", "source", "reference", "inputs", "integers", "narrow", "task", "config", "is_function", "draws_weights")
+KEPT = (
+    "path", "source", "reference", "inputs", "integers", "narrow", "task", "config", "is_function", "draws_weights",
+    "as_on_gpu",
+)  # fmt: skip
 """What a question says that each further run has to know."""
 MOST_TO_RUN = 1 << 20
 """Elements of inputs with which a reference runs in seconds: a transposed convolution makes 16 times as many."""
@@ -53,13 +56,21 @@ FEW_STEPS = 4
 def answer_folder(folder: Path) -> None:
     """Answer the question that lies in a folder."""
     asked = json.loads((folder / "question.json").read_text(encoding="utf-8"))
-    try:
-        answer = answer_for(runnable_of(asked), asked)
-    except CannotError as error:
-        answer = {"error": str(error)}
-    except Exception as error:  # any error of the user's file, or of torch: reported as it is
-        answer = {"error": f"the reference cannot be run: {words_of(error)}"}
+    answer = described(asked)
+    if "error" in answer and does_ask_for_gpu(answer["error"]):
+        on_host = described({**asked, "as_on_gpu": True})
+        answer = answer if "error" in on_host else on_host
     (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
+
+
+def described(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to a question, or why there is none."""
+    try:
+        return answer_for(runnable_of(asked), asked)
+    except CannotError as error:
+        return {"error": str(error)}
+    except Exception as error:  # any error of the user's file, or of torch: reported as it is
+        return {"error": f"the reference cannot be run: {words_of(error)}"}
 
 
 def answer_for(known: Runnable, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,8 +135,13 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     whole = {name: OF_TYPE[one.dtype].name for name, one in returned.items() if one.dtype in OF_TYPE and is_named(one)}
     names = {name: [with_fixed_sizes(d, declared.fixed) for d in dims] for name, dims in declared.dims.items()}
     changes = [name for place, name in enumerate(names) if place in changed]
+    given = list(make(sizes).values())
+    overwritten, shared = reused_by(known.call, given) if not known.is_module else ((), ())
     return {
         "formula": text, "inputs": names, "is_module": known.is_module, "types": whole, "changed": changes,
+        "overwrites": [name for place, name in enumerate(names) if place in overwritten and place not in changed],
+        "shares": [name for place, name in enumerate(returned) if place in shared],
+        "doubles": [name for name, one in returned.items() if one.dtype == torch.float64],
         "run": {**{key: asked[key] for key in KEPT if key in asked}, "changed": changes},
     }  # fmt: skip
 

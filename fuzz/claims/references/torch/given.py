@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from kfuzz.claims.references.torch.changed_integers import OtherIntegers, TextMaker
+from kfuzz.claims.references.torch.changed_integers import OtherIntegers, TextMaker, as_arguments
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.found_sizes import SizesInText
 from kfuzz.claims.references.torch.seen_integers import (
@@ -189,12 +189,12 @@ def limits_of(
     if integers and (held > MOST_BESIDE or sum(made[name].numel() for name in integers) > MOST_ELEMENTS):
         raise CannotError(f"{integers[0]} holds integers, and get_inputs makes too many to look at; write arrays")
     with drawn_integers() as drawn:
-        every = dict(zip(made, tensors_of_data(module.get_inputs()), strict=True)) if integers else {}
+        every = dict(zip(made, tensors_of_data(as_arguments(module.get_inputs())), strict=True)) if integers else {}
     limits = {name: limit_of(every[name], drawn) for name in integers}
     lengths = {size: name for name, size in reversed(list(home.items()))}
     below = {name: "" if limit is None else lengths.get(limit, str(limit)) for name, limit in limits.items()}
     unclear = [name for name, text in below.items() if not text]
-    seen = integers_seen(lambda: tensors_of_data(module.get_inputs()), list(made), unclear)
+    seen = integers_seen(lambda: tensors_of_data(as_arguments(module.get_inputs())), list(made), unclear)
     for name, one in seen.items():
         if one.order in ORDERS:
             below[name] = one.text(lengths.get(one.high, ""))

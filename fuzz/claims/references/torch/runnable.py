@@ -60,7 +60,8 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
         setattr(cpp_extension, build, lambda *_, **__: None)
     run_eagerly()
     path, source = Path(asked["path"]), asked["source"]
-    context = partial(as_on_gpu, path) if builds_cuda(source) or asked.get("task") else nullcontext
+    is_of_gpu = builds_cuda(source) or asked.get("task") or asked.get("as_on_gpu")
+    context = partial(as_on_gpu, path) if is_of_gpu else nullcontext
     if asked.get("task"):
         sys.path.extend(folders_of(asked["task"], path.parent))
     with context():  # its inputs may be on a GPU
@@ -75,7 +76,8 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
         configure(module, asked.get("config", ""), asked["reference"])
     reference, is_module = reference_of(module, asked["reference"])
     if asked["inputs"]:
-        return Runnable(reference, is_module, Declared(asked["inputs"], asked.get("integers", {}), {}))
+        call = on_host(reference, context) if asked.get("as_on_gpu") else reference
+        return Runnable(call, is_module, Declared(asked["inputs"], asked.get("integers", {}), {}))
     if asked.get("task"):
         with context():
             task = task_of(module, reference, read_tests(asked["task"]))
@@ -94,6 +96,8 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
                 role = next(one for one in ROLES if one not in declared.dims)
                 declared = declared.with_integers(role, f"0..{len(objects) - 1}")
                 call = Chosen(objects, list(map(given.call, objects)), role)
+    if asked.get("as_on_gpu"):
+        call = on_host(call, context)
     beside = {"whole": dict(declared.whole), "args": given.texts, "multiples": given.multiples, **shape_of(declared)}
     beside |= made_with(module) if is_module else {"parameters": parameters_of(reference)}
     return Runnable(call, is_module, declared, beside)

@@ -59,21 +59,38 @@ def call_with(function: Callable[..., Any], given: GivenInputs, changed: Collect
     `changed`: the places of these inputs, if they are known.
     """
     every = [(name, one) for name, one in leaves(given, "input") if isinstance(one, torch.Tensor)]
-    before = [(one._version, bits_of(one)) for _, one in every] if changed is None else []
+    before = [state_of(one) for _, one in every] if changed is None else []
     made = list(leaves(function(**given) if isinstance(given, Mapping) else function(*given)))
     returned = {id(one) for _, one in made}
     places = changed
     if places is None:
-        found = [(place, one, *was) for place, ((_, one), was) in enumerate(zip(every, before, strict=True))]
-        places = [
-            place for place, one, version, bits in found
-            if id(one) not in returned and (one._version != version or not torch.equal(bits_of(one), bits))
-        ]  # fmt: skip
+        found = enumerate(zip(every, before, strict=True))
+        places = [place for place, ((_, one), was) in found if id(one) not in returned and is_changed(one, *was)]
     return [*made, *(every[place] for place in places)]
 
 
+def reused_by(function: Callable[..., Any], given: Sequence[torch.Tensor]) -> tuple[list[int], list[int]]:
+    """The places of the tensors that a call changes, and of the leaves that it returns in the memory of one of them."""
+    before = list(map(state_of, given))
+    made = list(leaves(function(*given)))
+    changed = [place for place, (one, was) in enumerate(zip(given, before, strict=True)) if is_changed(one, *was)]
+    memory = {one.untyped_storage().data_ptr() for one in given if one.numel()}
+    shared = [isinstance(one, torch.Tensor) and one.untyped_storage().data_ptr() in memory for _, one in made]
+    return changed, [place for place, is_shared in enumerate(shared) if is_shared]
+
+
+def state_of(one: torch.Tensor) -> tuple[int, torch.Tensor]:
+    """The version of a tensor and a copy of its bits: a batch norm writes running values, and counts no version."""
+    return one._version, bits_of(one)
+
+
+def is_changed(one: torch.Tensor, version: int, bits: torch.Tensor) -> bool:
+    """Whether a tensor differs from its state before."""
+    return one._version != version or not torch.equal(bits_of(one), bits)
+
+
 def bits_of(one: torch.Tensor) -> torch.Tensor:
-    """A copy of a tensor's bits: a batch norm writes into its running values, of which no version counter tells."""
+    """A copy of a tensor's bits."""
     with unwatched():
         return one.detach().clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8)
 

@@ -253,7 +253,7 @@ class TwinRun(UncompiledMode):
             if plain in WITH_LITERALS and any(one.dtype in UNITS for one in sets_in(sets)):
                 sets = [self.literal(one) for one in sets]
                 named = {key: self.literal(one) if key in ("min", "max") else one for key, one in named.items()}
-            operation = Operation(plain.strip("_") or plain, functional(func), sets, named, results)
+            operation = Operation(plain, functional(func), sets, named, results)
             if not any(one.x.numel() for one in operation.sets):  # what no number gives is exact: 0, or an infinity
                 rule = of_nothing
             made = rule(self, operation)
