@@ -33,7 +33,7 @@ from kfuzz.claims.references.torch.twins.sets import (
     sets_in,
     to_infinity,
 )  # fmt: skip
-from kfuzz.claims.references.torch.twins.statistics import HALVES, NORMS, lost_by_statistics
+from kfuzz.claims.references.torch.twins.statistics import HALVES, NORMS, ROWS, farthest, lost_by_statistics
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings, StepRule, rule_of
 from kfuzz.devices.python.torch.modes import UncompiledMode
 
@@ -233,7 +233,7 @@ class TwinRun(UncompiledMode):
                 with self:
                     made = core()[func](*args, **kwargs)
                 if made is not NotImplemented:
-                    return self.with_stored_statistics(name, args, made)
+                    return self.with_facts_of_norms(name, args, made)
             except (UnstableError, DrawsError):
                 raise
             except Exception:  # noqa: S110  a decomposition that does not take these operands
@@ -266,13 +266,21 @@ class TwinRun(UncompiledMode):
             self.steps_done += 1
         return out
 
-    def with_stored_statistics(self, name: str, args: Any, made: Any) -> Any:  # noqa: ANN401
-        """What a decomposition gives; of a norm in 16 bits with what its means and factors lose."""
-        if name in NORMS and args[0].dtype in HALVES:
-            with torch.no_grad():
-                y = self.twins.get(made[0])
-                lost = lost_by_statistics(name, self.as_sets(list(args)), y)
-                self.finish(made[0], StepResult(y.number, y.r, lost))
+    def with_facts_of_norms(self, name: str, args: Any, made: Any) -> Any:  # noqa: ANN401
+        """What a decomposition gives: of a norm no wider than all that it may give, and in 16 bits with what its means
+        and factors lose.
+        """
+        if name not in NORMS and name != ROWS:
+            return made
+        with torch.no_grad():
+            y, given = self.twins.get(made[0]), self.as_sets(list(args))
+            r = y.r
+            if r is not None and y.dtype not in HALVES and bool((r > y.size).any()):
+                most = farthest(name, given, y, self.fine, self.unit(y.dtype), by_moments=self.is_loose)
+                r = torch.minimum(r, most)
+            if r is not y.r or (name in NORMS and y.dtype in HALVES):
+                lost = lost_by_statistics(name, given, y) if name in NORMS and y.dtype in HALVES else None
+                self.finish(made[0], StepResult(y.number, r, lost))
         return made
 
     def as_sets(self, given: Any) -> Any:  # noqa: ANN401  nested arguments

@@ -58,6 +58,15 @@ def running_values(x: Any, mean: Any, var: Any) -> Any:  # noqa: ANN401
     return F.batch_norm(x, mean, var, training=True)
 
 
+def norms_in_a_row(x: Any, w: Any) -> Any:  # noqa: ANN401
+    """Layers whose radii grow: each norm divides by a deviation that is not known well."""
+    for _ in range(4):
+        x = F.batch_norm(F.relu(x @ w), None, None, training=True)
+        x = F.layer_norm(x @ w, x.shape[-1:])
+        x = F.group_norm((x @ w).unsqueeze(-1), 2).squeeze(-1)
+    return x
+
+
 def rotated(x: Any) -> Any:  # noqa: ANN401
     """Complex numbers by view."""
     z = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
@@ -117,6 +126,7 @@ REFERENCES: dict[str, tuple[Callable[..., Any], list[Callable[[], Any]]]] = {
     "segments": (segments, [drawn(8, 3), lambda: ENDS]),
     "in place": (in_place, [drawn(3, 6), drawn(3, 6)]),
     "running values": (running_values, [drawn(3, 4, 5), drawn(4), lambda: torch.rand(4)]),
+    "norms in a row": (norms_in_a_row, [drawn(12, 8), drawn(8, 8)]),
     "rotated": (rotated, [drawn(2, 8)]),
     "gradients": (gradients, [drawn(3, 4), drawn(4, 5)]),
     "convolved": (convolved, [drawn(1, 3, 6, 6), drawn(4, 3, 3, 3)]),
@@ -339,3 +349,28 @@ def test_the_running_values_of_a_batch_norm_are_outputs_though_torch_counts_no_w
     given = [torch.randn(3, 4, 5), torch.zeros(4), torch.ones(4)]
     assert [name for name, _ in leaves.call_with(running_values, given)] == ["y", "input[1]", "input[2]"]
     assert [name for name, _ in leaves.call_with(F.batch_norm, given)] == ["y"], "outside of training"
+
+
+def test_radii_do_not_grow_from_norm_to_norm_without_end() -> None:
+    """After five norms of a network a variance was not known to be above 0, and nothing was known of any answer."""
+    _, ((_, _, one),) = three_runs.Answered(norms_in_a_row, given_for("norms in a row", 1), __file__).strict
+    assert float(one.radius.max()) < 100
+
+
+@pytest.mark.parametrize("by_moments", [False, True])
+@pytest.mark.parametrize("mean", [0.0, 1.0, 1e3, 1e6])
+def test_no_normalised_number_is_further_than_the_most_deviations(mean: float, by_moments: bool) -> None:
+    """In float32, of numbers that differ by little or by much, by two passes, by moments, and with a factor first."""
+    statistics = pytest.importorskip(f"{twins}.statistics")
+    eps, generator = 1e-5, torch.Generator().manual_seed(3)
+    for count in (1, 2, 5, 64):
+        away = torch.zeros(600, count)
+        away[:, 0] = torch.exp2(40 * torch.rand(600, generator=generator) - 30)
+        x = (mean + away).float()
+        m = x.mean(-1, keepdim=True)
+        v = (x * x).mean(-1, keepdim=True) - m * m if by_moments else (x - m).square().mean(-1, keepdim=True)
+        s = (v.clamp(min=0) + eps).rsqrt()
+        size = x.double().square().mean(-1, keepdim=True).sqrt()
+        most = statistics.most_deviations(size, count, eps, sets.SINGLE, by_moments=by_moments)
+        for y in ((x - m) * s, x * s - m * s):
+            assert bool((y.double().abs() <= most).all()), (count, mean)
