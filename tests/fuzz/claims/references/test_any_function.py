@@ -141,6 +141,28 @@ FUNCTIONS = [
         "z.conj() + w", "z + w",
     ),
     AnyFunction(
+        "0-d tensors, NaN, and a size that is divided", "x, scale",
+        "    rows = x.shape[0] // 3\n    y = torch.where(x > 0, x, math.nan)[:3 * rows].unflatten(0, (rows, 3))\n"
+        "    return torch.nan_to_num(y[:, 0] * scale, nan=-1.0), torch.full_like(scale, math.nan), scale * 2.0",
+        "    rows, cols = 9, 4\n    return [torch.randn(rows, cols), torch.tensor(0.5)]", "y[:, 0]", "y[:, 1]",
+    ),
+    AnyFunction(
+        "inputs that are changed and returned", "p, m",
+        "    m.mul_(0.5)\n    p.add_(m, alpha=-2.0)\n    return p, m, p.double().sum()",
+        "    return [torch.randn(8), torch.randn(8)]", "alpha=-2.0", "alpha=-3.0",
+    ),
+    AnyFunction(
+        "a GPU that is not there, and a generator of inputs", "x, kind=torch.float16, *, device='cuda'",
+        "    kept = torch.arange(x.shape[1], device=device) > 1\n    return (x * kept * 2.0).to(kind)",
+        "    yield torch.randn(4, 6, device='cuda')", "* 2.0", "* 2.5",
+    ),
+    AnyFunction(
+        "a function that is compiled", "x, y",
+        "    return torch.compile(lambda a, b: a.sigmoid() * b, fullgraph=True)(x, y)",
+        "    return [torch.randn(4, 6), torch.randn(4, 6)]",
+        "torch.compile(lambda a, b: a.sigmoid() * b, fullgraph=True)", "(lambda a, b: a.tanh() * b)",
+    ),
+    AnyFunction(
         "rows without elements", "x, counts",
         "    rows = [row[:n].softmax(-1) for row, n in zip(x, counts.tolist())]\n    full = torch.zeros_like(x)\n"
         "    for at, row in zip(full, rows):\n        at[:len(row)] = row\n    return full",

@@ -21,7 +21,7 @@ from kfuzz.claims.references.torch.twins.rules.shared import (
     rounding,
     size_of,
 )  # fmt: skip
-from kfuzz.claims.references.torch.twins.sets import UNITS, NumberSet, StepResult, is_power_of_two
+from kfuzz.claims.references.torch.twins.sets import UNITS, NumberSet, StepResult, is_power_of_two, to_infinity
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings
 
 MOST_EXPONENT = 200.0
@@ -167,10 +167,36 @@ def _distance_to_pole(name: str, x: torch.Tensor) -> torch.Tensor:
 
 
 def of_complex(run: Roundings, op: Operation, every: list[torch.Tensor]) -> list[StepResult]:
-    """A function of complex numbers: of one that is known alone."""
-    x = every[0]
-    r = None if op.is_exact else torch.where(op.args[0].radius > 0, torch.inf, 0.0)
-    return [StepResult(x, r, 16 * run.fine * (1 + finite(op.args[0].size)) * x.abs())]
+    """A function of complex numbers, by how far it moves within a disc. A logarithm loses digits of 1, too."""
+    a, x = op.sets[0], every[0]
+    error = 16 * run.fine * ((1 + finite(a.size)) * x.abs() + (1.0 if op.name.startswith("log") else 0.0))
+    if op.is_exact:
+        return [StepResult(x, None, error)]
+    is_alone = a is op.args[0] and a.x.is_complex() and all(one.is_exact for one in op.sets[1:])
+    moved = to_infinity(moved_in_disc(op, a, x)) if is_alone else torch.full(x.shape, torch.inf, dtype=torch.float64)
+    return [StepResult(x, torch.where(a.radius > 0, moved, 0.0) if is_alone else moved, error)]
+
+
+def moved_in_disc(op: Operation, a: NumberSet, x: torch.Tensor) -> torch.Tensor:
+    """The most that a function moves with a complex argument within its radius; infinite where that is not known."""
+    z, r, size = a.number, a.radius, a.size
+    is_cut = (z.real <= r) & (z.imag.abs() <= r) | (size <= r)  # both sides of the negative axis, or 0
+    match op.name:
+        case "exp":
+            return x.abs() * torch.expm1(r)
+        case "sin" | "cos":
+            return r * torch.cosh(z.imag.abs() + r)
+        case "sinh" | "cosh":
+            return r * torch.cosh(z.real.abs() + r)
+        case "log":
+            return torch.where(is_cut, torch.inf, -torch.log1p(-r / size))
+        case "sqrt":
+            return torch.where(is_cut, torch.inf, r / size.sqrt())
+        case "reciprocal":
+            return torch.where(size <= r, torch.inf, r / (size * (size - r)))
+        case "pow" if isinstance(op.args[1], int) and op.args[1] >= 0:
+            return (size + r) ** op.args[1] - size ** op.args[1]
+    return torch.full(x.shape, torch.inf, dtype=torch.float64)
 
 
 def power(run: Roundings, op: Operation) -> list[StepResult]:

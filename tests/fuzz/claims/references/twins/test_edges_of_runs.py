@@ -1,0 +1,89 @@
+"""Runs at the edges of torch: complex numbers, no number at all, and numbers that leave torch."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+twins = "kfuzz.claims.references.torch.twins"
+run = pytest.importorskip(f"{twins}.run")
+sets = pytest.importorskip(f"{twins}.sets")
+table = pytest.importorskip(f"{twins}.table")
+Answered = pytest.importorskip(f"{twins}.three_runs").Answered
+
+TIGHT = 0.3
+"""A radius of which no move takes this part is wider than it has to be."""
+COMPLEX = ["exp", "sin", "cos", "sinh", "cosh", "log", "sqrt", "reciprocal", "pow"]
+
+
+def radius_of(function: Callable[..., Any], *given: Any) -> Any:  # noqa: ANN401  tensors
+    """The radius of the first output."""
+    return Answered(function, list(given)).run()[1][0][2].radius
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_a_function_of_complex_numbers_moves_within_its_disc(name: str) -> None:
+    generator = torch.Generator().manual_seed(1)
+    z = torch.complex(*(torch.randn(200, generator=generator, dtype=torch.float64) for _ in range(2)))
+    r = 0.1 * torch.rand(200, generator=generator, dtype=torch.float64) * z.abs()
+    rest = [3] if name == "pow" else []
+    operand = sets.NumberSet(z, r, torch.complex64)
+    overload = "Tensor_Scalar" if name == "pow" else "default"
+    func = getattr(getattr(torch.ops.aten, name), overload)
+    results = [func(z.to(torch.complex64), *rest)]
+    made = table.rule_of(name)(run.TwinRun(), table.Operation(name, func, [operand, *rest], {}, results))[0]
+    known = made.r.isfinite()
+    tightest = 0.0
+    for turn in range(32):
+        moved = func(z + torch.polar(r, torch.full_like(r, turn * math.pi / 16)), *rest)
+        part = ((moved - made.x).abs() / made.r)[known]
+        assert bool((part <= 1 + 1e-9).all()), part.max()
+        tightest = max(tightest, float(part.median()))
+    assert int(known.sum()) > 100
+    assert tightest > TIGHT
+
+
+def test_what_torch_takes_apart_by_names_with_underscores_rounds() -> None:
+    """Before, `_unsafe_index_put` had lost its underscore on its way to its rule: a sum of numbers was exact."""
+    x = torch.randn(1, 2, 4, 4)
+    r = radius_of(
+        lambda x: torch.nn.functional.fold(torch.nn.functional.unfold(x, 3, padding=1), (4, 4), 3, padding=1), x
+    )
+    assert float(r.min()) > 0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.softmax(-1),
+        lambda x: torch.cat([x.logsumexp(-1), x.sum(-1)]),
+        lambda x: x @ x.t(),
+        lambda x: torch.nn.functional.layer_norm(x, (x.shape[-1],)),
+        lambda x: x.exp().cumsum(0).amax(0) if x.shape[0] else x.exp(),
+        lambda x: torch.zeros(3, x.shape[-1]).index_add(0, torch.zeros(len(x), dtype=torch.int64), x.exp()),
+        lambda x: x.exp()[x[:, :1].isnan().any(1)].mean(0),
+    ],
+)
+@pytest.mark.parametrize("shape", [(0, 4), (3, 0)])
+def test_nothing_is_judged_as_torch_has_it(function: Callable[..., Any], shape: tuple[int, int]) -> None:
+    x = torch.randn(*shape)
+    try:
+        own = function(x)
+    except (IndexError, RuntimeError):
+        pytest.skip("torch does not take it")
+    (one,) = Answered(function, [x]).sets
+    torch.testing.assert_close(one.x.float(), own, equal_nan=True)
+
+
+def test_numpys_array_has_the_radius_of_the_tensor_whose_memory_it_is() -> None:
+    x = torch.randn(4, 5)
+    wanted = radius_of(lambda x: x.exp()[1:], x)
+    assert torch.equal(radius_of(lambda x: x.exp().numpy()[1:], x), wanted)
+    assert bool(radius_of(lambda x: x.exp().numpy() * 2, x).isinf().all())
+
+
+def test_a_number_that_leaves_torch_keeps_its_radius() -> None:
+    x = torch.randn(40)
+    assert float(radius_of(lambda x: float(x.sum()), x)) == float(radius_of(lambda x: x.sum(), x))
