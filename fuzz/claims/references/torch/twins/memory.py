@@ -132,7 +132,7 @@ class Twins:
 
     def _in_a_row(self, part: torch.Tensor, shape: torch.Size) -> torch.Tensor:
         """Numbers for a whole storage, which no write in place changes."""
-        part = part.double().expand(shape).reshape(-1)
+        part = part.double().expand(shape).reshape(-1).contiguous()
         return part.clone() if key_of(part) in self.own else part
 
     def _owned(self, part: torch.Tensor) -> torch.Tensor:
@@ -165,8 +165,9 @@ class Twins:
 
 
 def _seen(part: torch.Tensor, one: torch.Tensor) -> torch.Tensor:
-    """A tensor's place in what its storage holds."""
+    """A tensor's place in what its storage holds; the part may lie in a larger array, as that of a slice in another type."""
+    start = part.storage_offset()
     if not one.is_complex():
-        return part.as_strided(one.size(), one.stride(), one.storage_offset())
+        return part.as_strided(one.size(), one.stride(), start + one.storage_offset())
     strides = (*(2 * step for step in one.stride()), 1)
-    return part.as_strided((*one.shape, 2), strides, 2 * one.storage_offset())
+    return part.as_strided((*one.shape, 2), strides, start + 2 * one.storage_offset())

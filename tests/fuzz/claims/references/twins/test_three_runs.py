@@ -246,6 +246,22 @@ def test_a_write_into_a_part_changes_no_copy_that_was_made_before() -> None:
     assert made == [[1.5, 3.0, 4.5], [7.0, 3.0, 4.5], [7.0, 8.0, 4.5], [1.0, 2.0, 3.0]]
 
 
+SLICES = {
+    "a row": lambda x: (2 * x)[1].float(),
+    "rows of one of several matrices": lambda x: (2 * x).view(2, 2, -1)[1, :1].float(),
+    "a column": lambda x: (2 * x)[:, 1].float(),
+    "a row of what is picked": lambda x: x[torch.tensor([2, 1])][1].float(),
+    "a part of a row, twice": lambda x: (2 * x).float()[2, 1:].half()[1:].float() + 1,
+}
+
+
+@pytest.mark.parametrize("name", SLICES)
+def test_a_slice_in_another_type_has_its_own_numbers(name: str) -> None:
+    x = torch.arange(12, dtype=torch.bfloat16).view(4, 3)
+    (made,) = three_runs.Answered(SLICES[name], [x], __file__).sets
+    assert made.x.tolist() == SLICES[name](x).tolist()
+
+
 def test_python_that_goes_by_a_number_which_rounding_may_change_is_not_judged() -> None:
     x = torch.tensor([1e-8, -1e-8, 1.0, -1.0])
     answered = three_runs.Answered(lambda x: x if (x / 3).sum() > 0 else -x, [x], __file__)
