@@ -1,7 +1,7 @@
 """Reference functions of public repositories, drawn by lot before we had opened them: does kfuzz judge by them?
 
     python -m benchmarks.detection.any_reference NAMES MIRRORS DRAW      the candidates of a draw, in their order
-    python -m benchmarks.detection measure any_reference FOLDER...       run the draws, a folder each
+    python -m benchmarks.detection measure any_reference FOLDER... [--jobs 2]      run the draws, a folder each
 
 NAMES are repositories; MIRRORS has a bare copy of each, OWNER+NAME. A candidate is a Python function whose first or
 last word says that it is a reference, in a file that imports torch. DRAW's own shuffle orders the repositories, and the
@@ -11,9 +11,11 @@ tests do, and change nothing in them.
 
 A FOLDER has a folder for each function: `origin.json` (repository, commit, path, line, name), `problem.py` with the
 function and get_inputs(), `solution.py` with the same function. Each is judged against itself with six cases, so any
-error is a false one. Keeps names, figures and kfuzz's own words, and no text of the functions.
+error is a false one. `outcome.json` beside them is what was seen, and is not measured again. Keeps names, figures and
+kfuzz's own words, and no text of the functions.
 """
 
+import argparse
 import ast
 import json
 import random
@@ -22,6 +24,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import zip_longest
 from pathlib import Path
 
@@ -68,14 +71,25 @@ def functions(name: str, mirrors: Path) -> Iterator[Record]:
                 seen.add(one.name)
 
 
-def measure(folders: Sequence[str]) -> Figures:
+def measure(options: Sequence[str]) -> Figures:
     """A row for each function of each draw."""
-    rows = [
-        {"draw": Path(folder).name, **judge(one.parent)}
-        for folder in folders
-        for one in sorted(Path(folder).glob("*/origin.json"))
-    ]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--jobs", type=int, default=1, help="functions at once")
+    chosen = parser.parse_args(options)
+    every = [one.parent for folder in chosen.folders for one in sorted(folder.glob("*/origin.json"))]
+    with ThreadPoolExecutor(chosen.jobs) as pool:
+        rows = [{"draw": one.parent.name, **seen} for one, seen in zip(every, pool.map(kept, every), strict=True)]
     return Figures({}, {"functions": rows})
+
+
+def kept(folder: Path) -> Record:
+    """What is known of a function, measured now if nothing is."""
+    known = folder / "outcome.json"
+    if not known.exists():
+        known.write_text(json.dumps(judge(folder)), encoding="utf-8")
+    seen: Record = json.loads(known.read_text(encoding="utf-8"))
+    return seen
 
 
 def judge(folder: Path) -> Record:
