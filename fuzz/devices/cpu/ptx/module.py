@@ -73,8 +73,8 @@ def is_module(text: str) -> bool:
 @lru_cache(maxsize=KEPT_TEXTS)
 def read_module(text: str) -> PtxModule:
     """The module of a text; AsmError says what is not understood."""
-    text = _blank_comments(text)
     places = read_places(text)
+    text = _blank_comments(text)
     text = _SECTION.sub(_blanked, blank_places(text))
     variables: list[PtxVariable] = []
     functions: list[PtxFunction] = []

@@ -1,17 +1,20 @@
 """The source lines that a PTX module names: `.file`, `.loc`, and the calls through which a line was inlined."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 _FILE = re.compile(r'^[ \t]*\.file[ \t]+(\d+)[ \t]+"((?:\\.|[^"\\\n])*)"[^\n]*', re.MULTILINE)
 _LOC = re.compile(
     r"^[ \t]*\.loc[ \t]+(\d+)[ \t]+(\d+)[ \t]+(\d+)"
-    r"(?:[^\n]*?\binlined_at[ \t]+(\d+)[ \t]+(\d+)[ \t]+(\d+))?[^\n]*",
+    r"(?:[^\n/]*?\binlined_at[ \t]+(\d+)[ \t]+(\d+)[ \t]+(\d+))?[^\n]*",
     re.MULTILINE,
 )
 _FUNCTION = re.compile(r"^[ \t]*(?:\.(?:visible|extern|weak)[ \t]+)*\.(?:entry|func)\b")
-_OF_A_COMPILER = re.compile(r"/(?:site|dist)-packages/|/cuda[^/]*/(?:.*/)?include/")
+_CALLED = re.compile(r"@\[ ([^:\n]*):(\d+):(\d+)")
+"""The calls that LLVM names in a comment, from the innermost outwards: `// f.py:1:2 @[ g.py:3:4 ]`."""
+_OF_A_COMPILER = re.compile(r"/(?:site|dist)-packages/|/triton/language/|/cuda[^/]*/(?:.*/)?include/")
 """Files of a compiler or an installed library, whose lines say less than the line that calls into them."""
 
 SourcePlace = tuple[int, int, int]
@@ -35,7 +38,7 @@ class SourcePlaces:
 
 
 def read_places(text: str) -> SourcePlaces:
-    """The places of a module's text without comments."""
+    """The places of a module's text, with its comments."""
     files = {int(number): path for number, path in _FILE.findall(text)}
     called: dict[SourcePlace, SourcePlace] = {}
     at: dict[int, SourceLine] = {}
@@ -47,7 +50,10 @@ def read_places(text: str) -> SourcePlaces:
                 called[file, row, column] = (call[0], call[1], call[2])
             else:
                 called.pop((file, row, column), None)
-            current = _shown((file, row, column), called, files) if row else None  # line 0 is the compiler's own code
+            place = (file, row, column)
+            chain = [place, *_named_calls(line, files)] if not call[1] else []
+            chain = chain if len(chain) > 1 else _chain(place, called)
+            current = _shown(chain, files) if row else None  # line 0 is the compiler's own code
         elif _FUNCTION.match(line):
             current = None
         elif current is not None and line.strip():
@@ -55,11 +61,24 @@ def read_places(text: str) -> SourcePlaces:
     return SourcePlaces(files, at)
 
 
-def _shown(place: SourcePlace, called: Mapping[SourcePlace, SourcePlace], files: Mapping[int, str]) -> SourceLine:
-    """The innermost line that is not of a compiler or a library."""
+def _named_calls(line: str, files: Mapping[int, str]) -> Iterator[SourcePlace]:
+    """The calls in the comment of a line, of which it has the last part of each file's path."""
+    for name, row, column in _CALLED.findall(line):
+        numbers = [number for number, path in files.items() if Path(path).name == name]
+        if numbers:
+            yield numbers[0], int(row), int(column)
+
+
+def _chain(place: SourcePlace, called: Mapping[SourcePlace, SourcePlace]) -> list[SourcePlace]:
+    """A line and the calls through which it was inlined."""
     chain = [place]
     while (outer := called.get(chain[-1])) is not None and outer not in chain:
         chain.append(outer)
+    return chain
+
+
+def _shown(chain: Sequence[SourcePlace], files: Mapping[int, str]) -> SourceLine:
+    """The innermost line that is not of a compiler or a library."""
     own = (one for one in chain if not _OF_A_COMPILER.search(files.get(one[0], "")))
     shown = next(own, chain[-1])
     return SourceLine(shown[0], shown[1])

@@ -170,6 +170,27 @@ INLINED = """.version 8.0
 """
 
 
+COMMENTED = """.version 8.0
+.file 1 "/home/me/tile.py"
+.file 2 "/lib/python3.11/site-packages/triton/language/standard.py"
+.visible .entry f()
+{
+    .loc 1 10 5                             // tile.py:10:5
+    ret;
+    .loc 2 170 27                           // standard.py:170:27 @[ standard.py:191:40 @[ tile.py:12:29 ] ]
+    ret;
+    .loc 2 170 27                           // standard.py:170:27 @[ unknown.py:191:40 ]
+    ret;
+}
+"""
+
+
+def test_a_call_that_only_a_comment_names_counts_as_a_call() -> None:
+    """LLVM writes it so for Triton: a race in `tl.sum` was one of Triton's own file."""
+    lines = read_module(COMMENTED).places.lines
+    assert [(lines[number].file, lines[number].line) for number in (7, 9, 11)] == [(1, 10), (1, 12), (2, 170)]
+
+
 def test_a_line_is_the_innermost_of_the_users_own_files() -> None:
     places = read_module(INLINED).places
     assert {number: (one.file, one.line) for number, one in places.lines.items()} == {
