@@ -189,3 +189,5 @@ class Job:
     """What runs it."""
     through: str = ""
     """What its text is before the cpu device runs it: "ptx", a PTX module; "nvcc", CUDA of which nvcc makes one."""
+    is_tiled: bool = False
+    """A compiler of tiles wrote it, such as Triton's: its source has programs and no threads."""

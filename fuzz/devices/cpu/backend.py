@@ -28,6 +28,7 @@ from kfuzz.devices.cpu.ptx.module import PtxLimits
 from kfuzz.devices.cpu.ptx.storage import shown_register
 from kfuzz.devices.cpu.questions import CpuQuestion
 from kfuzz.devices.cpu.scene import locate_line
+from kfuzz.devices.cpu.tiles import judge_program
 from kfuzz.devices.cpu.vast import WrittenElements, examine_vast_blocks
 from kfuzz.devices.memory.layout import POISONS, distances, nbytes
 from kfuzz.devices.processes import adopt_orphans
@@ -193,6 +194,7 @@ class PlacedJob:
         sights = describe_sights(findings, job, program.loaded.library, program.lines, raw) if findings else []
         if raw.status == abi.Status.finished and not self._is_asked:
             sights += self._find_misfits()
+        sights = judge_program(sights) if job.is_tiled else sights
         if manner.after_calls:
             sights = [one if one.finding.kind == "stateful" else note_earlier_calls(one) for one in sights]
         fits = (

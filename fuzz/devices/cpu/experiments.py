@@ -42,6 +42,8 @@ TRIED: dict[Doubt, str] = {
     "poison": "other contents of uninitialised memory",
     "lane": "other values of such a lane",
     "late": "to let such a read see the value from before the write",
+    "reads": "to let such a read see the value from before and after the write",
+    "copies": "other orders of threads",
 }
 """What an experiment changes."""
 LEAVES_TRACES = kinds_with("leaves-traces")
@@ -423,6 +425,8 @@ def _explain(trial: Examination, passes: list[CpuRun], sights: list[Sight]) -> l
 
 
 def _add_missing_order(trial: Examination, sights: list[Sight], checked: list[CpuRun]) -> list[Sight]:
+    if trial.job.is_tiled:  # its source has no barriers
+        return sights
     repetition, with_text = partial(_repetition, trial, checked), partial(_with_text, trial, checked)
     return add_missing_order(sights, trial.job.source, repetition, with_text)
 
@@ -476,6 +480,7 @@ def _run_checked(trial: Examination, manner: Manner) -> list[Sight]:
 def _settle(trial: Examination, whole: list[CpuRun], sights: list[Sight]) -> list[Finding]:
     """Settle each doubtful sight by experiment, and return the findings with those that differences of runs show."""
     causes: dict[Doubt, Finding | None] = {}
+    sights = _settle_program(trial, whole, sights)
     odd = list(itertools.islice(_find_odd(trial, whole), 1))
     small = [one for one in whole[1:] if not _is_on_gpu_of(whole[0], one) and trial.differ(whole[0], one)][:1]
     if whole and not odd and small and not any(one.doubt for one in sights):
@@ -502,6 +507,36 @@ def _settle(trial: Examination, whole: list[CpuRun], sights: list[Sight]) -> lis
     if (by_schedule := causes.get("schedule")) and "race" not in kinds:
         findings.append(by_schedule)
     return findings
+
+
+def _settle_program(trial: Examination, whole: list[CpuRun], sights: list[Sight]) -> list[Sight]:
+    """The sights, without what a compiler of tiles may do: races in one program that change no answer."""
+    doubts = {one.doubt for one in sights}
+    if not whole or trial.seconds <= 0 or not doubts & {"reads", "copies"}:
+        return sights
+    cause = _try_reads(trial, whole[0].manner) if "reads" in doubts else None
+    is_same = all(trial.differ(whole[0], one) is None for one in whole[1:])
+    settled = []
+    for one in sights:
+        if one.doubt == "reads" and cause:
+            message = f"{one.finding.message}; {cause.message}"
+            settled.append(replace(one, doubt=None, finding=replace(one.finding, severity="error", message=message)))
+        elif one.doubt == "copies" and not is_same:
+            settled.append(replace(one, doubt=None))
+        elif one.doubt not in ("reads", "copies"):
+            settled.append(one)
+    return settled
+
+
+def _try_reads(trial: Examination, manner: Manner) -> Finding | None:
+    """A finding if the result depends on whether a read sees a write that it races with.
+
+    Of two runs in one order of threads only the second lets it see the value from before; in forward and reverse order
+    each of two accesses is once the first.
+    """
+    bases = [replace(manner, schedule=one, preempt_one_in=0) for one in (Schedule.forward, Schedule.reverse)]
+    causes = (_try_manners(trial, trial.try_run(one), [replace(one, late_writes=True)]) for one in bases)
+    return next(filter(None, causes), None)
 
 
 def _note_harmless_races(

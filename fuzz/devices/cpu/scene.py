@@ -54,6 +54,8 @@ class RunScene:
     steps: int
     first_step: int
     """The number of steps of earlier calls, before those of the job."""
+    is_tiled: bool = False
+    """Its threads are programs, as far as the source knows."""
 
     def launch(self, raw: RawFinding) -> LaunchShape:
         """The launch in which a finding lies."""
@@ -73,7 +75,7 @@ def read_scene(job: Job, library: Library, run: RawRun) -> RunScene:
     launches = [LaunchShape(step.grid, step.block) for step in job.steps]
     if by_host:
         launches = [_read_launch(run.launched[number]) for number in range(run.launched_count)]
-    return RunScene(library, tuple(arrays), tuple(launches), by_host, len(job.steps), run.first_counted)
+    return RunScene(library, tuple(arrays), tuple(launches), by_host, len(job.steps), run.first_counted, job.is_tiled)
 
 
 def _describe_allocations(buffers: list[RawBuffer], library: Library) -> Iterator[ArrayInRun]:

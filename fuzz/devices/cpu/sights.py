@@ -9,8 +9,8 @@ from typing import Literal, get_args
 from kfuzz.devices.cpu.toolchain import HOME
 from kfuzz.kinds import Kind, Severity
 
-Doubt = Literal["schedule", "poison", "lane", "late"]
-"""What an experiment has to change to see whether the result depends on a sight."""
+Doubt = Literal["schedule", "poison", "lane", "late", "reads", "copies"]
+"""What an experiment has to change to see whether the result depends on a sight; two are of programs (tiles.py)."""
 COMMENT = re.compile(r"^\s*//.*", re.MULTILINE)
 
 

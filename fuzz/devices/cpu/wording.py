@@ -80,12 +80,16 @@ class Wording(Mapping[str, str]):
 
     @property
     def me(self) -> str:
-        """The thread that made the access."""
+        """The thread that made the access, or its program."""
+        if self._scene.is_tiled:
+            return f"program {_format(coordinates(self._raw.block, self._launch.grid))}"
         return f"thread {_format(coordinates(self._raw.thread, self._launch.block))}"
 
     @property
     def other(self) -> str:
         """The other thread."""
+        if self._scene.is_tiled:
+            return "another thread of this program"
         return f"thread {_format(coordinates(self._raw.other_thread, self._launch.block))}"
 
     @property
@@ -124,10 +128,14 @@ class Wording(Mapping[str, str]):
         relation = self._raw.relation
         if relation in OTHER_WORK:
             return _other_work(self._raw, self._scene)
+        if relation == Relation.in_other_blocks and self._scene.is_tiled:
+            return f"program {_format(coordinates(self._raw.other_block, self._launch.grid))}"
         if relation == Relation.in_other_blocks:
             return f"{self.other} of {self.other_block}"
         if self._raw.other_thread == self._raw.thread:  # one of the two is a bulk copy that it asked for
             return "that thread"
+        if self._scene.is_tiled:
+            return self.other
         return f"{self.other} of its warp" if relation == Relation.in_one_warp else f"{self.other} of another warp"
 
     @property
