@@ -67,7 +67,7 @@ def right_callables() -> list[Path]:
 
 
 def right_interpreted() -> list[Path]:
-    """Those of Triton, whose interpreter takes a second for a trial."""
+    """Those of Triton, whose kernels are compiled for each size."""
     return [one for one in sorted((DATA / "callables" / "triton").glob("*.py")) if not one.name.startswith("wrong_")]
 
 

@@ -173,7 +173,7 @@ def is_python(path: Path) -> bool:
 def in_turns(every: Iterable[Solution], size: int) -> Iterator[Sequence[Solution]]:
     """Some solutions of each problem, then more of each: there may be no time for all.
 
-    Those in Triton come one by one: in an interpreter one of them may take the time of all.
+    Those in Triton come one by one: one of them may take the time of all to compile.
     """
     groups: dict[tuple[bytes, str], list[Solution]] = {}
     for one in every:

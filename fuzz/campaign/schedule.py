@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from kfuzz.cases.plans.choose import seed_of, seeded_choices
-from kfuzz.cases.plans.interpreted import MOST_PROGRAMS, is_interpreted
 from kfuzz.cases.plans.plan import Attempt, plan, plan_at, plan_rung
+from kfuzz.cases.plans.programs import MOST_PROGRAMS, has_programs
 from kfuzz.cases.plans.scale import BUDGET, CHECK_BUDGET, CHECK_WORK, OF_ELEMENTS, WORK, Large
 from kfuzz.cases.plans.text_sizes import Edge
 from kfuzz.cases.plans.vast import ELEMENTS, Rung, rungs
@@ -113,7 +113,7 @@ def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> A
         given = attempt_of(kernel, seed, other, budget)
         sizes = kernel.axes_of(given.case.arrays)
         return plan_at(kernel, sizes, given.tune, seeded_choices(seed_of(seed, kernel.name, index)))
-    if is_interpreted(kernel):
+    if has_programs(kernel):
         kernel, budget = with_few_programs(kernel), min(budget, BUDGET - 1)
     most, work = min(budget, FIRST_BUDGET << min(index % AGAIN // TRIALS_A_DOUBLING, 32)), WORK
     if is_check(index):

@@ -80,7 +80,7 @@ def _server(module: str, on_gpu: bool) -> ServingProcess:
     """The process of a module for this one."""
     key = (module, os.getpid(), on_gpu)
     if key not in _SERVERS:
-        usual = {**os.environ} if on_gpu else {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"}
+        usual = {**os.environ} if on_gpu else {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
         errors = tempfile.TemporaryFile()  # noqa: SIM115  open as long as the process
         words = [sys.executable, "-m", module]
         pipe = subprocess.PIPE

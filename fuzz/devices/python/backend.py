@@ -6,7 +6,6 @@ Long, since one process prepares, makes and checks a call.
 """
 
 import importlib
-import os
 import resource
 import time
 import warnings
@@ -15,7 +14,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +50,6 @@ from kfuzz.devices.python.late_input import LateInput
 from kfuzz.devices.python.lending import ORDINARY, FieldLender
 from kfuzz.devices.python.lent_memory import Memory, Stretch
 from kfuzz.devices.python.libraries import libraries
-from kfuzz.devices.python.library import Interpreter
 from kfuzz.devices.python.loading import Modules, OtherWeightsError
 from kfuzz.devices.python.opening import open_compiler, open_lender
 from kfuzz.devices.python.options import CallableOptions
@@ -94,9 +92,6 @@ class PythonBackend:
     def __init__(self, memory: Memory, guard_all: bool = False, imitates: bool = False) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         self._most_bytes = machine_memory.limit_memory()
-        if not memory.on_gpu:
-            for library in libraries().values():
-                os.environ.update(library.environment)
         warnings.simplefilter("ignore")  # kfuzz tries infinities on purpose, and a library warns of each
         self._memory, self._guard_all, self._imitates = memory, guard_all, imitates
         self._host = HostArena() if memory.on_gpu else memory
@@ -127,14 +122,13 @@ class PythonBackend:
         call = called_first([step.entry for step in job.steps])
         memory = self._host if libraries()[call.library].in_host else self._memory
         lender = open_lender(call.library, memory.on_gpu, self._guard_all)
-        interpreter = None
-        if call.language != call.library:  # opened before the file is imported
-            interpreter = open_compiler(call.language, memory.on_gpu)
-        imitates = self._imitates or interpreter is not None or builds_cuda(job.source)
+        has_programs = call.language != call.library and open_compiler(call.language, memory.on_gpu)
+        imitates = self._imitates or has_programs or builds_cuda(job.source)
         extensions = (
             torch_without_gpu() if imitates and not memory.on_gpu and libraries()[call.library].imitates_gpu else None
         )
-        with extensions.as_on_gpu(job.path) if extensions else nullcontext(), self._watch_import(job, interpreter):
+        as_on_gpu = extensions.as_on_gpu(job.path) if extensions else nullcontext()
+        with as_on_gpu, self._watch_import(job, probe, has_programs):
             try:
                 given = self._modules.given(call)
                 function = self._modules.function(job, call)
@@ -154,7 +148,7 @@ class PythonBackend:
             return examine_launches(caller, probe) if extensions and caller.has_answered else Outcome()
         if probe.option(CaptureOptions).is_captured:
             return examine_captured(caller, probe)
-        bench, CALLS.has_seen = Bench(caller, memory, probe, begin, interpreter), False
+        bench, CALLS.has_seen = Bench(caller, memory, probe, begin, has_programs), False
         try:
             outcome = examine(job, probe, bench)
             self._has_answered = True
@@ -165,24 +159,25 @@ class PythonBackend:
         runs = bench.mark_echoes(outcome.runs)
         findings = (*caller.findings, *outcome.findings)
         if CALLS.has_seen or any(run.stale for run in runs):
-            findings = tuple(one for one in findings if one.kind not in IMITATED_BY_STATE)
+            findings = tuple(one for one in findings if one.line or one.kind not in IMITATED_BY_STATE)  # by an access
         return replace(outcome, runs=runs, findings=findings)
 
     @contextmanager
-    def _watch_import(self, job: Job, interpreter: Interpreter | None) -> Iterator[None]:
+    def _watch_import(self, job: Job, probe: Probe, has_programs: bool) -> Iterator[None]:
         """Watch the kernels that a file launches while it is imported: a test of its own, say.
 
         They run on other arrays than the claim's, so what they do is a warning, in each trial of the file.
         """
-        if interpreter is None:
+        if not has_programs:
             yield
             return
-        with interpreter.watch({}, 0, str(job.path.resolve())) as programs:
+        CALLS.file = job.path
+        with CALLS.watch(probe, POISONS[0], 0) as findings:
             yield
-        if programs.findings:
+        if findings:
             self._at_import[job.path, job.source] = tuple(
                 replace(one, severity="warning", message=f"while the file is imported, {one.message}")
-                for one in programs.findings
+                for one in findings
             )
 
 
@@ -195,9 +190,10 @@ class Bench:
         memory: Memory,
         probe: Probe,
         begin: Callable[[str], None],
-        interpreter: Interpreter | None = None,
+        has_programs: bool = False,
     ) -> None:
-        self._interpreter = interpreter
+        self._has_programs = has_programs
+        """Its kernels are compiled for each size, and the cpu device runs them: few calls must do."""
         self.caller, self._memory, self._begin = caller, memory, begin
         self._probe, self._seed = probe, probe.seed
         is_second = probe.option(CallableOptions).is_second
@@ -226,7 +222,7 @@ class Bench:
         named = {job.buffers[place.buffer].name: place for place in where}
         views = {name: memory.view(array_of(job, place, image), place.start) for name, place in named.items()}
         number = len(self._echoes)
-        if plan.after_calls and self._planned and self._interpreter is None:
+        if plan.after_calls and self._planned and not self._has_programs:
             call_other_sizes(self.caller, job, plan.word, lambda quiet: self._extensions(quiet, 0))
         has_decoy = number < self._planned and (number > 0 or not begins_at_once(self._seed))
         before = self._call_with_decoy(job, image, memory, views, number) if has_decoy else None
@@ -234,7 +230,7 @@ class Bench:
         returned = self._answers(job, views, plan)
         outputs = outputs_of(job, views, returned)
         back = memory.read()
-        if number == 1 and self._interpreter is None and not CALLS.has_seen and has_ordinary_memory(self._seed):
+        if number == 1 and not self._has_programs and not CALLS.has_seen and has_ordinary_memory(self._seed):
             memory.write(image)
             again = self._answers(job, views, replace(plan, word=ORDINARY))
             made = outputs_of(job, views, again)
@@ -273,8 +269,7 @@ class Bench:
         handed |= {name: one.view for name, one in strided.items()}
         with (
             self.caller.lender.watch(plan.word) as allocations,
-            self._programs(self.caller, handed, plan.word),
-            self._extensions(self.caller, plan.word),
+            self._extensions(self.caller, plan.word, handed),
         ):
             answers = self.caller.answers(handed, sizes_of(self.caller))
         self.caller.findings += [one for one in allocations.findings() if one.array not in self._known_arrays()]
@@ -287,7 +282,7 @@ class Bench:
     def _repeat(self, views: NamedViews, first: NamedArrays) -> NamedArrays:
         """The first answer with other bits, if one of as many calls as there is time for has one; else nothing."""
         call = self.caller.call
-        if self._interpreter is not None or CALLS.has_seen or self._memory.on_gpu or call.any_strides:
+        if self._has_programs or CALLS.has_seen or self._memory.on_gpu or call.any_strides:
             return {}
         quiet, sizes = replace(self.caller, findings=[], earlier=[]), sizes_of(self.caller)
         handed = {name: view for name, view in views.items() if name not in call.returns}
@@ -296,21 +291,10 @@ class Bench:
         return quiet.other_answers(handed, sizes, first, until)
 
     @contextmanager
-    def _programs(self, caller: Caller, handed: NamedViews, word: int) -> Iterator[None]:
-        """Watch the kernels that an interpreter runs for accesses outside their arrays."""
-        if self._interpreter is None:
-            yield
-            return
+    def _extensions(self, caller: Caller, word: int, handed: NamedViews = MappingProxyType({})) -> Iterator[None]:
+        """Check the accesses of the kernels that the callable builds and the cpu device runs."""
         names = {array.address: name for name, array in handed.items()}
-        with self._interpreter.watch(names, word, str(caller.job.path.resolve())) as programs:
-            yield
-        seen = {(one.kind, one.line, one.array) for one in caller.findings}
-        caller.findings += [one for one in programs.findings if (one.kind, one.line, one.array) not in seen]
-
-    @contextmanager
-    def _extensions(self, caller: Caller, word: int) -> Iterator[None]:
-        """Check the accesses of the CUDA that the callable builds and the cpu device runs."""
-        with CALLS.watch(self._probe, word, len(self._echoes), self._begin) as findings:
+        with CALLS.watch(self._probe, word, len(self._echoes), self._begin, names) as findings:
             try:
                 yield
             finally:
@@ -332,14 +316,14 @@ class Bench:
         elements = sum(prod(buffer.shape) for buffer in job.buffers)
         again = (
             prelude_of(self._seed)
-            if number == 0 and self._interpreter is None and has_prelude(self._seed, elements)
+            if number == 0 and not self._has_programs and has_prelude(self._seed, elements)
             else 0
         )
         quiet = replace(self.caller, findings=[])  # its answers are looked at again, too: buffers may take turns
         returned: NamedArrays = {}
         try:
             for _ in range(1 + again):
-                with self._programs(quiet, handed, 0), self._extensions(quiet, 0):
+                with self._extensions(quiet, 0):
                     made = quiet.answers(handed, sizes_of(self.caller))
                 self._is_fickle |= any(not same_bits(one, made[name]) for name, one in returned.items())
                 returned = made

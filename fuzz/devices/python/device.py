@@ -141,9 +141,6 @@ class PythonDevice:
         packages = tuple(dict.fromkeys((*own, *self._modules, self._module)))
         if packages not in self._nurseries:
             variables = {} if self._most_bytes is None else {LIMIT: str(self._most_bytes)}
-            variables |= {} if self.name == "gpu" else {
-                name: value for one in libraries().values() for name, value in one.environment.items()
-            }  # fmt: skip
             self._nurseries[packages] = Nursery(packages, variables, self._family)
         return self._nurseries[packages]
 

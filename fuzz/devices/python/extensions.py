@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,7 +201,11 @@ class DeviceCalls:
         """Calls make no launch: they say which ones are refused."""
         self.callers: set[Path] = set()
         """The files that have called a function of an extension, in this process."""
-        self._word = self._turn = 0
+        self.word = 0
+        """The poison of the call that is watched; 0 if its accesses are not checked."""
+        self.names: Mapping[int, str] = {}
+        """The names of the arrays that the callable was given, by their addresses."""
+        self._turn = 0
         self._device: CpuDevice | None = None
         self._begin: Callable[[str], None] = lambda part: None
 
@@ -212,15 +217,22 @@ class DeviceCalls:
 
     @contextmanager
     def watch(
-        self, probe: Probe, word: int, turn: int, begin: Callable[[str], None] = lambda part: None
+        self,
+        probe: Probe,
+        word: int,
+        turn: int,
+        begin: Callable[[str], None] = lambda part: None,
+        names: Mapping[int, str] = MappingProxyType({}),
     ) -> Iterator[list[Finding]]:
         """Collect the findings of the calls made meanwhile; with a word of 0 the calls are not checked.
 
-        `begin` is called when a call begins, which may be compiled first, and when it has ended.
+        `begin` is called when a call begins, which may be compiled first, and when it has ended. `names` are those of
+        the callable's arrays, by their addresses.
 
         Each call is run in several orders of threads; the callable continues with the answer of one of them, by `turn`.
         """
-        self.findings, self.trouble, self._word, self._turn, self._begin = [], None, word, turn, begin
+        self.findings, self.trouble, self.word, self._turn, self._begin = [], None, word, turn, begin
+        self.names = names
         self.probe = replace(probe, runs=RUNS) if word else replace(probe, check=False, runs=1)
         try:
             yield self.findings
@@ -243,7 +255,7 @@ class DeviceCalls:
         bare = replace(job, buffers=tuple(replace(one, content=None) for one in job.buffers))
         outcome = self.run_job(bare, replace(self.probe, options=(CpuQuestion(launches=True),)))
         if job.path != self.file:
-            outcome = replace(outcome, findings=tuple(name_file(one, str(job.path)) for one in outcome.findings))
+            outcome = replace(outcome, findings=tuple(self._name_file(one, job) for one in outcome.findings))
         self.findings += outcome.findings
         if outcome.refusal:
             raise self._refusal(outcome.refusal, job.path)
@@ -264,9 +276,10 @@ class DeviceCalls:
 
     def run(self, job: Job) -> dict[str, NDArray[np.generic]]:
         """The arrays after a job; Fault if it does not reach its end, RefusedByExtensionError if it throws."""
-        outcome = self.run_job(job, self.probe)
+        # a kernel of programs is compiled for each size, once instead of twice if all calls are checked
+        outcome = self.run_job(job, replace(self.probe, check=self.probe.check or job.is_tiled))
         if job.path != self.file:
-            outcome = replace(outcome, findings=tuple(name_file(one, str(job.path)) for one in outcome.findings))
+            outcome = replace(outcome, findings=tuple(self._name_file(one, job) for one in outcome.findings))
         if any(one.kind == "wrong-shape" for one in outcome.findings):
             raise UnsupportedError(
                 f"{job.path}: {job.steps[0].entry}: what it returns has another size from call to call"
@@ -278,6 +291,14 @@ class DeviceCalls:
             raise self._end(outcome)
         chosen = outcome.runs[self._turn % len(outcome.runs)].outputs
         return {name: self._in_our_poison(array, name, outcome.runs) for name, array in chosen.items()}
+
+    def _name_file(self, found: Finding, job: Job) -> Finding:
+        """A finding of a job with another file than the callable's: a line of the callable's own stays one."""
+        own = str(self.file.resolve())
+        if job.is_tiled and found.line is None:  # its text is a file of Triton's cache
+            return found
+        file, other = found.file or str(job.path), found.other_file or (str(job.path) if found.other_line else "")
+        return replace(found, file="" if file == own else file, other_file="" if other == own else other)
 
     def _refusal(self, refusal: Refusal, path: Path) -> RefusedByExtensionError:
         """The exception for a refusal by a function of this file."""
@@ -305,14 +326,9 @@ class DeviceCalls:
         if len(set(words)) < 2 or not never.any():
             return array
         array = array.copy()
-        whole = np.full(array.nbytes // 4 + 1, self._word + OUTPUT, "<u4").view(np.uint8)[: array.nbytes]
+        whole = np.full(array.nbytes // 4 + 1, self.word + OUTPUT, "<u4").view(np.uint8)[: array.nbytes]
         array.reshape(-1)[never] = whole.view(array.dtype)[never]
         return array
-
-
-def name_file(found: Finding, file: str) -> Finding:
-    """A finding in another file, with that file's name."""
-    return replace(found, file=found.file or file, other_file=found.other_file or file)
 
 
 CALLS = DeviceCalls()

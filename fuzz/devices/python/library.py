@@ -5,11 +5,9 @@ One file in libraries/ describes one library. kfuzz also reads it where the libr
 
 import importlib
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from kfuzz.devices import Finding
 from kfuzz.devices.python.lending import Lender
 
 
@@ -25,19 +23,6 @@ class Arithmetic:
     """The element types whose denormals it may take for zero."""
     functions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Its functions that err by more than the documented ones of CUDA: in units of 2^-24, and absolutely."""
-
-
-class LaunchFindings(Protocol):
-    """The findings of an interpreter in the kernels of one call."""
-
-    findings: list[Finding]
-
-
-class Interpreter(Protocol):
-    """Runs a library's kernels without a GPU, and checks each load and store."""
-
-    def watch(self, names: dict[int, str], word: int, file: str) -> AbstractContextManager[LaunchFindings]:
-        """Watch the kernels of one call: arrays by their addresses, the poison in what it allocates, its file."""
 
 
 def do_nothing(on_gpu: bool) -> None:
@@ -76,10 +61,8 @@ class PythonLibrary:
     """Its arrays in the host's memory can say that they are on a GPU, to a file that asks for one."""
     of_gpu: tuple[str, ...] = ()
     """Its modules that only work with a GPU: what one of them raises without a GPU says nothing about the kernel."""
-    interpreter: Callable[[], Interpreter] | None = None
-    """Runs its kernels without a GPU."""
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables to set before an import, if there is no GPU."""
+    run_without_gpu: Callable[[], None] | None = None
+    """Lets the cpu device run its kernels, in a process that has not imported the file yet."""
 
 
 class LateModule:

@@ -24,8 +24,6 @@ def main(path: Path, source: str) -> None:
 
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # the file may print
-    for library in libraries().values():
-        os.environ.update(library.environment)
     execute_file(path, source, 0)
     answers.write(json.dumps(loaded_packages()))
     answers.close()

@@ -16,7 +16,7 @@ from kfuzz.devices import ClaimError, DeviceError, MissingError, OutOfMemory, Un
 from kfuzz.devices.memory.repeats import Fault
 from kfuzz.devices.python.lending import Lender
 from kfuzz.devices.python.libraries import libraries
-from kfuzz.devices.python.library import Interpreter, PythonLibrary
+from kfuzz.devices.python.library import PythonLibrary
 from kfuzz.devices.python.raising import words_of
 
 Opened = TypeVar("Opened")
@@ -35,13 +35,16 @@ def open_lender(name: str, on_gpu: bool, guard_all: bool = False) -> Lender:
 
 
 @cache
-def open_compiler(name: str, on_gpu: bool) -> Interpreter | None:
-    """A compiler for another library's arrays: its interpreter, if it has one and there is no GPU."""
+def open_compiler(name: str, on_gpu: bool) -> bool:
+    """Open a compiler for another library's arrays, and say whether the cpu device runs its kernels."""
     library = libraries()[name]
     check_installed(library, on_gpu)
     attempt(library, lambda: library.probe(on_gpu))
-    interpreter = library.interpreter
-    return None if on_gpu or interpreter is None else attempt(library, interpreter)
+    run = library.run_without_gpu
+    if on_gpu or run is None:
+        return False
+    attempt(library, run)
+    return True
 
 
 def check_installed(library: PythonLibrary, on_gpu: bool) -> None:

@@ -1,7 +1,7 @@
 """What an exception of a file says: in which line and module it was raised, and whether this machine lacks a GPU.
 
-Whoever lacks a GPU is decided by the module that raised: torch.cuda, Triton and its interpreter work on a GPU, or
-instead of one. That is never the callable's fault. Knows tracebacks; it does not know what was called.
+The module that raised decides it: torch.cuda and Triton work on a GPU, or compile for one, and what they lack is never
+the callable's fault. Knows tracebacks; it does not know what was called.
 """
 
 import dis
@@ -15,7 +15,7 @@ from kfuzz.devices.python.libraries import libraries
 ASKS = re.compile(r"\bcuda\b|nvidia|not implemented for", re.IGNORECASE)
 """torch's C++ has no frame. These are its words where it needs a GPU: a backend CUDA, an operation that CPUs lack."""
 OF_INPUT = "triton"
-"""Triton's interpreter may refuse one input and accept another."""
+"""Triton compiles for one input, and may refuse another."""
 RAISE = dis.opmap["RAISE_VARARGS"]
 
 
@@ -67,7 +67,7 @@ def is_raised_by_statement(error: BaseException) -> bool:
 
 
 def innermost_words(error: BaseException) -> str:
-    """The first exception of a chain: Triton's interpreter wraps what a kernel raises, once for each function."""
+    """The first exception of a chain: Triton wraps what a kernel raises, once for each function."""
     while error.__cause__ is not None:
         error = error.__cause__
     return words_of(error)

@@ -22,7 +22,7 @@ DESCRIPTIONS: dict[Sort, str] = {
     "kernel": "CUDA without a claim",
     "extension": "a PyTorch extension without a claim",
     "no kernel": "no __global__ function in it: left alone",
-    "triton": "Triton: kfuzz fuzz FILE --op OP, under Triton's interpreter",
+    "triton": "Triton: kfuzz fuzz FILE --op OP, compiled by Triton, run on the cpu device",
     "inline": "CUDA inside of Python, which kfuzz does not read: move it into a .cu file",
 }
 TRITON = re.compile(r"^[ \t]*@(?:triton\.)?(?:jit|autotune|heuristics)\b", re.MULTILINE)

@@ -17,7 +17,7 @@ from kfuzz.campaign.properties.rows import RowsOfBatch, count_rows, with_rows
 from kfuzz.campaign.properties.twins import Agreement, compare_each, finding_of
 from kfuzz.cases.plans.choose import Choose, once_in, one_of, seed_of, seeded_choices
 from kfuzz.cases.plans.edges import edges, named_numbers, widths
-from kfuzz.cases.plans.interpreted import MOST_PROGRAMS, is_interpreted
+from kfuzz.cases.plans.programs import MOST_PROGRAMS, has_programs
 from kfuzz.cases.plans.scale import MOST_THREADS
 from kfuzz.cases.plans.sizes import threads
 from kfuzz.claims.kernel import Kernel
@@ -117,7 +117,7 @@ def batch_sizes(trial: Planned, count: int) -> list[list[int]]:
     axes = {name: trial.bound.sizes[name] for name in kernel.axes}
     if many := threads(kernel, axes, trial.tune):
         most = min(most, MOST_THREADS * count // many)
-    most = max(count, MOST_PROGRAMS if is_interpreted(kernel) else most)
+    most = max(count, MOST_PROGRAMS if has_programs(kernel) else most)
     named = [one for one in named_numbers(kernel) if count < one <= most]
     near = {2 * count, 3 * count, *(one + step for one in named for step in (-1, 0, 1))}
     every = near | ({*edges(axis, widths(kernel, trial.tune))} if axis else set())

@@ -1,6 +1,6 @@
 """References that launch Triton kernels: their programs run one after the other, in torch.
 
-A run sees what torch computes, and nothing of a kernel that Triton compiles or interprets. The functions of a kernel
+A run sees what torch computes, and nothing of a kernel that Triton compiles. The functions of a kernel
 are called with a `tl` whose blocks are torch's tensors. Knows the words of Triton and torch; it knows no set.
 """
 
@@ -17,7 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from kfuzz.claims.references.torch.declared import CannotError
 
 LANGUAGE = "triton.language"
-KERNELS = ("JITFunction", "InterpretedFunction")
+KERNEL = "JITFunction"
 TUNED = "Autotuner"
 DTYPES = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8")
 UNARY = ("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "abs", "sin", "cos", "erf", "sigmoid", "floor", "ceil")
@@ -154,7 +154,7 @@ def run_in_torch(module: ModuleType) -> None:
     for name, one in list(vars(module).items()):
         is_tuned = type(one).__name__ == TUNED
         kernel = one.fn if is_tuned else one
-        if type(kernel).__name__ in KERNELS:
+        if type(kernel).__name__ == KERNEL:
             if not isinstance(kernel.fn, FunctionType):
                 raise CannotError(f"{name} is a Triton kernel of a kind that a reference may not have")
             setattr(module, name, TritonKernel(kernel.fn, one.configs[0].kwargs if is_tuned else {}))

@@ -1,14 +1,13 @@
-"""Triton: its kernels take torch's tensors. Without a GPU its own interpreter runs them (triton/programs.py)."""
+"""Triton: its kernels take torch's tensors. Without a GPU the cpu device runs the PTX that it compiles (triton/)."""
 
-from kfuzz.devices.python.library import Arithmetic, Interpreter, PythonLibrary, import_late
+from kfuzz.devices.python.library import Arithmetic, PythonLibrary, import_late
 
-programs = import_late("kfuzz.devices.python.triton.programs")
+driver = import_late("kfuzz.devices.python.triton.driver")
 
 
-def interpreter() -> Interpreter:
-    """Triton's own, with each load and store looked at."""
-    watch: Interpreter = programs.WATCH
-    return watch
+def install() -> None:
+    """Let the cpu device run what Triton launches."""
+    driver.install()
 
 
 LIBRARY = PythonLibrary(
@@ -21,7 +20,6 @@ LIBRARY = PythonLibrary(
     arithmetic=Arithmetic(exp="__expf", divide="fast reciprocal", denominator="element", ftz=True),
     decorators=("triton.jit", "triton.autotune", "triton.heuristics"),
     of_gpu=("triton",),
-    interpreter=interpreter,
-    environment={"TRITON_INTERPRET": "1"},  # torch imports Triton, which reads it then
+    run_without_gpu=install,
     extra="triton",
 )

@@ -1,1 +1,1 @@
-"""Triton's interpreter: runs its kernels without a GPU, and looks at each load and store."""
+"""Triton without a GPU: its compiler makes PTX, and the cpu device runs it in place of each launch."""

@@ -185,7 +185,6 @@ def test_a_library_that_does_not_work_here_is_one_line_and_no_finding(tmp_path: 
 @pytest.mark.parametrize(
     ("text", "reported"),
     [
-        (TRITON.format("tl.inline_asm_elementwise('', '=r,r', [i], tl.int32, True, 1)"), "inline_asm"),
         (TRITON.format("tl.store(y + i, tl.load(x + i).nothing_of_this_name)"), "nothing_of_this_name"),
         ("import torch\ndef f(x):\n    torch.cuda.CUDAGraph()\n    return x.sum(1)\n", "torch"),
         ("import torch\ntorch._C._cuda_init()\n", "mine.py"),

@@ -1,0 +1,192 @@
+"""Triton without a GPU: a driver like an H200's, which hands each launch to the cpu device instead of to a GPU.
+
+Triton's own compiler makes the PTX; only ptxas is left out. Installed once, before a file is imported. Knows what
+surrounds the kernels, in any version of Triton; launches.py knows what a launch is.
+"""
+
+import os
+import re
+import zlib
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import torch
+from triton.backends.compiler import GPUTarget
+from triton.backends.driver import DriverBase
+from triton.backends.nvidia.compiler import CUDABackend
+from triton.runtime import autotuner, driver
+
+from kfuzz.devices import cache
+from kfuzz.devices.python.triton.launches import Compiled, flatten_arguments, launch
+
+Untyped: TypeAlias = Any
+"""A thing of Triton's, which has types for none of them."""
+PROPERTIES = {
+    "max_shared_mem": 227 << 10, "max_num_regs": 1 << 16, "multiprocessor_count": 132, "warpSize": 32,
+    "sm_clock_rate": 1_980_000, "mem_clock_rate": 3_201_000, "mem_bus_width": 6144,
+}  # fmt: skip
+"""An H200's, as Triton's driver names them."""
+CAPABILITY = 90
+MOST_THREADS = 1024
+REGISTERS, SPILLS = 32, 0
+"""The figures of a small kernel: only ptxas knows those of a real one."""
+ADDRESSES = "tt.int_to_ptr"
+"""Triton's name for what makes a pointer of an integer."""
+MAKES_POINTERS = "kfuzz_makes_pointers"
+
+
+class Utils:
+    """What Triton asks of a GPU, and how a kernel is loaded."""
+
+    def get_device_properties(self, _: object = 0) -> dict[str, int]:
+        return dict(PROPERTIES)
+
+    def load_binary(self, name: str, kernel: bytes, *_: object) -> tuple[object, str, int, int, int]:
+        """The module, the function, and figures: a function is its text."""
+        return object(), kernel.decode(), REGISTERS, SPILLS, MOST_THREADS
+
+    def unload_module(self, _: object) -> None: ...
+
+
+class KernelLauncher:
+    """Launches one compiled kernel."""
+
+    def __init__(self, source: Untyped, metadata: Untyped) -> None:
+        self._metadata = metadata
+        self._signature = dict(source.signature)
+        self._file = str(source.fn.fn.__code__.co_filename) if hasattr(source, "fn") else ""
+
+    def __call__(self, x: int, y: int, z: int, stream: int, text: str, packed: Untyped, *given: Untyped) -> None:
+        """Launch: after what is called before and after a launch come the kernel's arguments."""
+        metadata, enter, leave, args = given[0], given[1], given[2], given[3:]
+        if not x * y * z:
+            return
+        if enter is not None:
+            enter(metadata)
+        kernel = _compiled(with_file(text, self._file), self._metadata)
+        launch(kernel, (x, y, z), tuple(flatten_arguments(self._signature, args)))
+        if leave is not None:
+            leave(metadata)
+
+
+def with_file(text: str, file: str) -> str:
+    """The text of a kernel as compiled from this file: Triton keeps kernels by their texts, and not by their files."""
+    first = re.search(r"^\s*\.loc\s+(\d+)\s", text, re.MULTILINE)
+    if not first or not file:
+        return text
+    named = re.compile(rf'^(\s*\.file\s+{first[1]}\s+)"[^"\n]*"', re.MULTILINE)
+    return named.sub(lambda of: f'{of[1]}"{file}"', text)
+
+
+def _compiled(text: str, about: Untyped) -> Compiled:
+    """A kernel by Triton's figures about it, some of which a version may not have."""
+    scratch = ("global_scratch_size", "profile_scratch_size")
+    return Compiled(
+        name=about.name,
+        text=text,
+        warps=about.num_warps,
+        shared=about.shared,
+        blocks=about.num_ctas,
+        is_cooperative=bool(getattr(about, "launch_cooperative_grid", False)),
+        scratch=tuple(int(getattr(about, one, 0) or 0) for one in scratch),
+        makes_pointers=bool(getattr(about, MAKES_POINTERS, False)),
+    )
+
+
+class DriverWithoutGpu(DriverBase):  # type: ignore[misc]  # triton is not there where types are checked
+    """Answers as the driver of an H200."""
+
+    def __init__(self) -> None:
+        self.utils = Utils()
+        self.launcher_cls = KernelLauncher
+
+    @classmethod
+    def is_active(cls) -> bool:
+        return True
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        return ty
+
+    def get_current_target(self) -> GPUTarget:
+        return GPUTarget("cuda", CAPABILITY, PROPERTIES["warpSize"])
+
+    def get_active_torch_device(self) -> torch.device:
+        return torch.device("cuda", 0)
+
+    def get_device_interface(self) -> Untyped:
+        return torch.cuda
+
+    def get_benchmarker(self) -> Callable[..., list[float]]:
+        return run_once
+
+    def get_empty_cache_for_benchmark(self) -> Untyped:
+        return torch.empty(1)
+
+    def clear_cache(self, cache: object) -> None: ...
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def set_current_device(self, _: object) -> None: ...
+
+    def get_current_stream(self, _: object = 0) -> int:
+        return 0
+
+    def get_device_capability(self, _: object = 0) -> tuple[int, int]:
+        return divmod(CAPABILITY, 10)
+
+
+def run_once(call: Callable[[], object], *_: object, **__: object) -> list[float]:
+    """Run what is to be measured, once; all take the same time."""
+    call()
+    return [1.0, 1.0, 1.0]
+
+
+def install() -> None:
+    """Replace what a missing GPU leaves unanswered, and stop compiling at PTX.
+
+    What is compiled so is kept apart from what Triton compiles for a GPU: it has no machine code.
+    """
+    os.environ.pop("TRITON_INTERPRET", None)
+    os.environ["TRITON_CACHE_DIR"] = str(cache.folder() / "triton")
+    driver.set_active(DriverWithoutGpu())
+    begin, add_stages = CUDABackend.__init__, CUDABackend.add_stages
+
+    def begin_backend(self: Untyped, target: GPUTarget) -> None:
+        begin(self, target)
+        self.binary_ext = "ptx"
+
+    def add_stages_to_ptx(self: Untyped, stages: Untyped, *given: Untyped) -> None:
+        add_stages(self, stages, *given)
+        stages.pop("cubin")
+        make = stages["llir"]
+
+        def note_pointers(source: Untyped, metadata: Untyped) -> Untyped:
+            metadata[MAKES_POINTERS] = ADDRESSES in str(source)
+            return make(source, metadata)
+
+        stages["llir"] = note_pointers
+
+    CUDABackend.__init__, CUDABackend.add_stages = begin_backend, add_stages_to_ptx
+    bench = autotuner.Autotuner._bench
+
+    def rank_after_a_run(self: Untyped, *args: Untyped, config: Untyped, **named: Untyped) -> list[float]:
+        """The rank of a configuration; the first of a tuning runs the kernel before, as a GPU does with each.
+
+        A kernel that adds to its output has added to it then, unless it says `reset_to_zero` or `restore_value`.
+        """
+        if getattr(self, "kfuzz_tuned", None) is not self.nargs:
+            self.kfuzz_tuned, measured, self._do_bench = self.nargs, self._do_bench, run_once
+            try:
+                bench(self, *args, config=config, **named)
+            finally:
+                self._do_bench = measured
+        return rank_config(*args, config=config, **named)
+
+    autotuner.Autotuner._bench = rank_after_a_run
+
+
+def rank_config(*args: Untyped, config: Untyped, **named: Untyped) -> list[float]:
+    """Times by which autotune chooses a configuration: another one for other sizes, the same in every process."""
+    sizes = [tuple(one.shape) if isinstance(one, torch.Tensor) else one for one in (*args, *named.values())]
+    return [float(zlib.crc32(f"{config} {[one for one in sizes if isinstance(one, int | tuple)]}".encode()))] * 3
