@@ -62,8 +62,9 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     formula, answer = formula_for(front, claim, reference)
     if claim.op != OP:
         return replace(claim, op=PREFIX + str(formula), reference=reference)
-    kept = {name: tuple(answer[name]) for name in ("overwrites", "shares", "doubles")}
-    claim = replace(claim, op=str(formula), reference=replace(reference, **kept))
+    overwrites, shares, doubles = (tuple(answer[name]) for name in ("overwrites", "shares", "doubles"))
+    reference = replace(reference, overwrites=overwrites, shares=shares, doubles=doubles)
+    claim = replace(claim, op=str(formula), reference=reference)
     for one in formats():
         claim = one.complete(front, claim, answer)
     claim = with_changed(with_whole(claim, {**answer.get("whole", {}), **answer["types"]}), answer["changed"])

@@ -95,17 +95,19 @@ class TorchTensors:
 
     def answer(self, value: object) -> lending.ReturnedArray | None:
         """A tensor's elements, on any device, or those of numpy's array."""
-        value = torch.from_numpy(value) if isinstance(value, np.ndarray) and value.dtype.kind in NUMBERS else value
-        if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
+        is_of_numpy = isinstance(value, np.ndarray) and value.dtype.kind in NUMBERS
+        made: Any = torch.from_numpy(value) if is_of_numpy else value
+        if not isinstance(made, torch.Tensor) or made.layout != torch.strided:
             return None
-        if value.is_complex():  # an array has its parts along a last axis
-            value = torch.view_as_real(value.resolve_conj())
-        element = str(OF_TYPE.get(value.dtype, str(value.dtype).removeprefix("torch.")))
-        element = element if value.device.type == self._device else f"{element} on {value.device}"
-        whole = torch.zeros_like(value, device="cpu") if value.is_meta else value.detach()  # meta: it has no elements
+        if made.is_complex():  # an array has its parts along a last axis
+            made = torch.view_as_real(made.resolve_conj())
+        element = str(OF_TYPE.get(made.dtype, str(made.dtype).removeprefix("torch.")))
+        element = element if made.device.type == self._device else f"{element} on {made.device}"
+        whole = torch.zeros_like(made, device="cpu") if made.is_meta else made.detach()  # meta: it has no elements
         plain = whole.to("cpu", copy=True).contiguous()
-        is_exact = type(value) in (torch.Tensor, torch.nn.Parameter)
-        return lending.ReturnedArray(type(value).__name__, element, as_array(plain), is_exact, value.data_ptr())
+        is_exact = is_of_numpy or type(value) in (torch.Tensor, torch.nn.Parameter)
+        kind = type(value).__name__
+        return lending.ReturnedArray(kind, element, as_array(plain), is_exact, made.data_ptr())
 
     def watch(self, word: int) -> AbstractContextManager[lending.Allocations]:
         """Put poison into what is allocated."""

@@ -157,12 +157,6 @@ FUNCTIONS = [
         "    yield torch.randn(4, 6, device='cuda')", "* 2.0", "* 2.5",
     ),
     AnyFunction(
-        "a function that is compiled", "x, y",
-        "    return torch.compile(lambda a, b: a.sigmoid() * b, fullgraph=True)(x, y)",
-        "    return [torch.randn(4, 6), torch.randn(4, 6)]",
-        "torch.compile(lambda a, b: a.sigmoid() * b, fullgraph=True)", "(lambda a, b: a.tanh() * b)",
-    ),
-    AnyFunction(
         "rows without elements", "x, counts",
         "    rows = [row[:n].softmax(-1) for row, n in zip(x, counts.tolist())]\n    full = torch.zeros_like(x)\n"
         "    for at, row in zip(full, rows):\n        at[:len(row)] = row\n    return full",

@@ -87,3 +87,9 @@ def test_numpys_array_has_the_radius_of_the_tensor_whose_memory_it_is() -> None:
 def test_a_number_that_leaves_torch_keeps_its_radius() -> None:
     x = torch.randn(40)
     assert float(radius_of(lambda x: float(x.sum()), x)) == float(radius_of(lambda x: x.sum(), x))
+
+
+def test_nothing_compiles_a_reference() -> None:
+    uncompiled = pytest.importorskip("kfuzz.claims.references.torch.runnable").uncompiled
+    assert uncompiled(radius_of) is radius_of
+    assert uncompiled(fullgraph=True, mode="max-autotune")(radius_of) is radius_of
