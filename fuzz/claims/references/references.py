@@ -17,7 +17,8 @@ from kfuzz.claims.language.callables import ANY_SIZE, axes_of, in_claims_languag
 from kfuzz.claims.language.front_matter import FrontMatter
 from kfuzz.claims.language.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.language.languages import language_of
-from kfuzz.claims.language.loaded import used_libraries
+from kfuzz.claims.language.loaded import UsedLibraries, has_unknown, used_libraries
+from kfuzz.claims.language.python_text import read_text
 from kfuzz.claims.language.reference import OP, Reference
 from kfuzz.claims.language.roles import roles_of
 from kfuzz.claims.references import running, serving
@@ -27,6 +28,7 @@ from kfuzz.claims.references.reference_files import name_of_reference, reference
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, cache, is_literal
+from kfuzz.devices.python.libraries import libraries_used_by
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import BOOL, I32, I64, NARROW, U8
 from kfuzz.oracle.op.backward import GRADIENT, PREFIX
@@ -51,7 +53,15 @@ def resolve(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     if not front.language.names_reference:
         return replace(claim, reference=reference_behind(claim.op or ""))
     claim = with_reference(front, replace(claim, text=read_submission(front.source)))
-    return replace(claim, libraries=used_libraries(front.path, front.source))
+    return replace(claim, libraries=libraries_of(front, claim.reference))
+
+
+def libraries_of(front: FrontMatter, reference: Reference | None) -> UsedLibraries:
+    """The libraries of a file; those of its reference, if it imports none: `return x.abs()` takes any arrays."""
+    packages = read_text(front.source).packages
+    if reference is None or has_unknown(packages) or libraries_used_by(packages):
+        return used_libraries(front.path, front.source)
+    return used_libraries(reference.path, reference.source)
 
 
 def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:

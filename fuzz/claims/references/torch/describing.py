@@ -81,7 +81,7 @@ def answer_for(known: Runnable, asked: Mapping[str, Any]) -> dict[str, Any]:
     if any(below in ("", ABSENT) for below in known.declared.below.values()):
         found = with_limits(known.call, known.declared, sizes_to_run(known.declared, asked), tensors_for)
         known = replace(known, declared=found)
-    ways = iter([known.declared]) if asked["inputs"] else ways_to_vary(known.declared, known.call)
+    ways = iter([known.declared]) if asked["inputs"] else ways_to_vary(known.declared, known.call, multiples)
     return {**first_of(known, asked, islice(ways, 1) if asked["task"] else ways, multiples), **known.beside}
 
 

@@ -7,6 +7,7 @@ import copy
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -24,7 +25,9 @@ from kfuzz.oracle.op.role import is_scale
 logging.getLogger("torch._subclasses.fake_tensor").setLevel(logging.CRITICAL)  # it logs what it raises
 
 
-def ways_to_vary(declared: Declared, call: Callable[..., Any]) -> Iterator[Declared]:
+def ways_to_vary(
+    declared: Declared, call: Callable[..., Any], multiples: Mapping[str, int] = MappingProxyType({})
+) -> Iterator[Declared]:
     """The dimensions as they are; with the second fixed; with those fixed that no weight lets
     vary; all but the first; all fixed.
 
@@ -36,7 +39,7 @@ def ways_to_vary(declared: Declared, call: Callable[..., Any]) -> Iterator[Decla
     ways: tuple[Callable[[], Declared], ...] = (
         lambda: declared,
         lambda: declared.with_fixed(channels),
-        lambda: declared.with_fixed(sizes_that_cannot_vary(declared, call)),
+        lambda: declared.with_fixed(sizes_that_cannot_vary(declared, call, multiples)),
         lambda: declared.with_fixed(inner),
         lambda: declared.with_fixed(declared.sizes),
     )
@@ -46,10 +49,11 @@ def ways_to_vary(declared: Declared, call: Callable[..., Any]) -> Iterator[Decla
             yield one
 
 
-def sizes_that_cannot_vary(declared: Declared, call: Callable[..., Any]) -> set[str]:
+def sizes_that_cannot_vary(declared: Declared, call: Callable[..., Any], multiples: Mapping[str, int]) -> set[str]:
     """The sizes that the reference has at home alone, while all others are those of its home."""
     home = declared.sizes
-    return {name for name, size in home.items() if error_without_numbers(call, declared, {**home, name: size + 1})}
+    larger = {name: {**home, name: size + multiples.get(name, 1)} for name, size in home.items()}
+    return {name for name, sizes in larger.items() if error_without_numbers(call, declared, sizes)}
 
 
 def error_without_numbers(call: Callable[..., Any], declared: Declared, sizes: Mapping[str, int]) -> Exception | None:

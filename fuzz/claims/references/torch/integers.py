@@ -13,17 +13,23 @@ import numpy as np
 import torch
 
 from kfuzz.claims.references.torch.declared import CannotError, Declared
-from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims, length_of
+from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims, elements_of, length_of
 from kfuzz.oracle.op.structure import Structure, read_structure
 
 MOST = 1 << 20
 """An integer so large that a reference takes it is no index into its arrays."""
 ABSENT = "or -1"
+PERMUTATION = "permutation"
+MOST_TO_TRY = 1 << 20
+"""Elements of inputs with which a reference runs some hundred times in seconds."""
+SizesOfRun = Mapping[str, int]
+MakesInputs = Callable[[Declared, SizesOfRun], dict[str, torch.Tensor]]
 
 
 def structure_of(below: str, count: str) -> Structure:
     """The structure that a limit or a text of a claim means, of an array whose last dimension is `count`."""
-    text = f"< {below}" if below.isidentifier() or below.isdigit() else below
+    is_limit = below.isdigit() or (below.isidentifier() and below != PERMUTATION)
+    text = f"< {below}" if is_limit else below
     found = read_structure(text, count)
     if found is None:
         raise CannotError(f"{below!r} is no structure of integers")
@@ -35,7 +41,7 @@ def declared_as(below: str, dims: str, known: Mapping[str, object]) -> str:
     if below == BOOLEAN:
         return f"bool[{dims}]"
     shown = re.sub(r"[A-Za-z_]\w*", lambda name: str(known.get(name[0], name[0])), below)
-    return f"int[{dims}] {shown}" if re.search(r"\W", shown) or shown == "permutation" else f"int[{dims}] < {shown}"
+    return f"int[{dims}] {shown}" if re.search(r"\W", shown) or shown == PERMUTATION else f"int[{dims}] < {shown}"
 
 
 def integers_of(below: str, dims: Sequence[str], sizes: Mapping[str, int]) -> torch.Tensor:
@@ -57,21 +63,16 @@ def rules_of(below: Below, dims: Dims) -> list[str]:
 
 
 def with_limits(
-    call: Callable[..., Any], declared: Declared, every: Sequence[Mapping[str, int]],
-    make: Callable[[Declared, Mapping[str, int]], dict[str, torch.Tensor]],
-) -> Declared:  # fmt: skip
+    call: Callable[..., Any], declared: Declared, every: Sequence[SizesOfRun], make: MakesInputs
+) -> Declared:
     """The same inputs, with a limit for each array of integers that has none."""
     for name, below in declared.below.items():
         if below not in ("", ABSENT):
             continue
-        limits = []
-        for sizes in every:
-            given = make(declared, sizes)
-            least = limit_at(call, name, given)
-            if least == MOST:  # perhaps no segment that was drawn has an index
-                least = limit_at(call, name, with_even_segments(declared, given))
-            limits.append(least)
-        found = next((one for one in candidates(declared.dims) if limits == [length_of(one, s) for s in every]), None)
+        limits = limits_at(call, declared, name, every, make)
+        found = limit_in(declared, limits, every)
+        if found is None and limits[0] == MOST and (home := home_and_doubles(declared)):
+            found = limit_in(declared, limits_at(call, declared, name, home, make), home)
         seen = declared.seen.get(name)
         if found is None and seen is None:
             taken = f"it takes {limits[0] - 1}" if limits[0] < MOST else "it takes any"
@@ -110,6 +111,37 @@ def does_take_cuts(
     return True
 
 
+def limits_at(
+    call: Callable[..., Any], declared: Declared, name: str, every: Sequence[SizesOfRun], make: MakesInputs
+) -> list[int]:
+    """The limit of an array of integers at each of these sizes; MOST where the reference fails whatever they are."""
+    limits = []
+    for sizes in every:
+        given = make(declared, sizes)
+        least = limit_at(call, name, given)
+        if least == MOST:  # perhaps no segment that was drawn has an index
+            least = limit_at(call, name, with_even_segments(declared, given))
+        limits.append(least)
+    return limits
+
+
+def limit_in(declared: Declared, limits: Sequence[int], every: Sequence[SizesOfRun]) -> str | None:
+    """The dimension that has these limits, at all sizes at which there is one."""
+    known = [(limit, sizes) for limit, sizes in zip(limits, every, strict=True) if limit < MOST]
+    if not known or (len(known) < len(limits) and limits[0] == MOST):
+        return None
+    fits = (one for one in candidates(declared.dims) if all(length_of(one, sizes) == limit for limit, sizes in known))
+    return next(fits, None)
+
+
+def home_and_doubles(declared: Declared) -> list[dict[str, int]]:
+    """The problem's own sizes, and with each of them twice as large: a reference of heads in groups runs at some."""
+    home = {name: declared.fixed.get(name, size) for name, size in declared.sizes.items()}
+    if elements_of(declared.dims, home) > MOST_TO_TRY:
+        return []
+    return [home, *({**home, name: 2 * size} for name, size in home.items() if name not in declared.fixed)]
+
+
 def with_even_segments(declared: Declared, given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The inputs with offsets that cut everything into segments of nearly one length."""
     made = dict(given)
@@ -146,5 +178,6 @@ def limit_at(call: Callable[..., Any], name: str, given: Mapping[str, torch.Tens
 def candidates(inputs: Dims) -> Iterator[str]:
     """The sizes of arrays, and of two neighbouring axes as one."""
     yield from (d for dims in inputs.values() for d in dims if d.isidentifier())
+    yield from (d for dims in inputs.values() for d in dims if not d.isidentifier() and not d.isdigit())
     yield from (f"{one} * {other}" for dims in inputs.values() for one, other in pairwise(dims))
     yield from (d for dims in inputs.values() for d in dims if d.isdigit())

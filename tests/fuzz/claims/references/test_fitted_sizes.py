@@ -20,6 +20,11 @@ def test_an_expression_is_found_by_its_values(wanted: str) -> None:
     assert [eval(found, dict(one)) for one in SIZES] == values  # noqa: S307
 
 
+def test_a_part_for_each_group_of_many_is_found() -> None:
+    sizes = [{"n": n, "m": 5} for n in (256, 384, 512, 768)]
+    assert fitted_sizes.fit_size([2, 3, 4, 6], sizes) == "n // 128"
+
+
 def test_what_follows_from_no_size_is_not_found() -> None:
     assert fitted_sizes.fit_size([2, 3, 5, 7, 11, 13, 17], SIZES) is None
 

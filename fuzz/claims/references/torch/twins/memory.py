@@ -165,7 +165,7 @@ class Twins:
 
 
 def _seen(part: torch.Tensor, one: torch.Tensor) -> torch.Tensor:
-    """A tensor's place in what its storage holds; the part may lie in a larger array, as that of a slice in another type."""
+    """A tensor's place in what its storage holds, which may be a part of a larger array (of a slice that is cast)."""
     start = part.storage_offset()
     if not one.is_complex():
         return part.as_strided(one.size(), one.stride(), start + one.storage_offset())
