@@ -25,7 +25,7 @@ from kfuzz.claims.references.torch.inputs import (
     with_fixed,
 )
 from kfuzz.claims.references.torch.integers import ABSENT, with_limits
-from kfuzz.claims.references.torch.op_file import op_file, outputs_of
+from kfuzz.claims.references.torch.op_file import op_file, outputs_of, shown
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
 from kfuzz.claims.references.torch.sizes import elements_of, sizes_in, with_fixed_sizes
@@ -111,6 +111,8 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     wide = {name: (max(low, least * by), high, by) for name, (low, high, by) in steps.items()}
     sizes, larger = sizes_to_run(declared, {**asked, "axes": wide})
     check_sizes(known, sizes)
+    if least > LARGER[0] and elements_of(declared.dims, sizes) > MOST_TO_RUN and does_need_numbers(known):
+        raise CannotError(f"inputs of {shown(sizes)} are too large to run it often")
     free = [name for name in sizes if name not in declared.fixed]
     make = partial(tensors_for, declared)
     every = [sizes, larger, *(moved for name in free for moved in moved_alone(known, sizes, name, steps[name][2]))]
@@ -154,6 +156,12 @@ def sizes_of_home(known: Runnable, sizes: Mapping[str, int]) -> list[dict[str, i
     return [home] if is_small and does_run(known.call, declared, home) else []
 
 
+def does_need_numbers(known: Runnable) -> bool:
+    """Whether a reference runs with numbers alone, at its own sizes."""
+    declared = known.declared
+    return bool(declared.sizes) and error_without_numbers(known.call, declared, declared.sizes) is not None
+
+
 def is_named(one: torch.Tensor) -> bool:
     """Whether a claim has to name the type of an output: it is not the one of the arrays, or of a place."""
     return one.dtype not in (torch.float32, torch.float64, torch.int32, torch.bool)
@@ -164,7 +172,8 @@ def moved_alone(known: Runnable, sizes: Mapping[str, int], name: str, by: int) -
     needs_numbers = error_without_numbers(known.call, known.declared, sizes) is not None
     first, *others = ({**sizes, name: sizes[name] + step * by} for step in STEPS)
     if needs_numbers:
-        return [first, *(one for one in others[:FEW_STEPS] if does_run(known.call, known.declared, one))]
+        small = (one for one in others[:FEW_STEPS] if elements_of(known.declared.dims, one) <= MOST_TO_RUN)
+        return [first, *(one for one in small if does_run(known.call, known.declared, one))]
     return [first, *(one for one in others if error_without_numbers(known.call, known.declared, one) is None)]
 
 

@@ -197,3 +197,15 @@ def test_a_function_is_judged_by_itself(one: AnyFunction, is_right: bool, tmp_pa
     found, elements = kinds(kernel)
     assert (not found) == is_right, found
     assert elements
+
+
+def test_an_answer_without_imports_has_the_arrays_of_its_reference(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    text = "def NAME(x):\n    return x.view(-1, 2).std(1, unbiased=False).clamp_min(0.1)\n"
+    inputs = "\n\ndef get_inputs():\n    return [torch.randn(12)]\n"
+    (tmp_path / "problem.py").write_text("import torch\n\n\n" + text.replace("NAME", "reference") + inputs)
+    (tmp_path / "answer.py").write_text(text.replace("NAME", "answer"))
+    kernel = kernel_with(tmp_path / "answer.py", Unclaimed(op="reference", reference=tmp_path / "problem.py"))
+    found, elements = kinds(kernel)
+    assert not found
+    assert elements
