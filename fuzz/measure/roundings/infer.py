@@ -176,7 +176,7 @@ def numbers_by_name(source: str, numbers: Mapping[str, str]) -> dict[str, tuple[
     """The numbers that a reference gets, for C++ arguments of its names, or for the only float if it gets one."""
     named = {constant_named(name, (EPS,)) or name: value for name, value in numbers.items()}
     fractions = [value for value in numbers.values() if not value.lstrip("-").isdigit()]
-    found = {}
+    found: dict[str, str] = {}
     for parameters in {**host_functions_of(source), **entries_of(source)}.values():
         alone = {name_of(one): one.is_float for one in parameters if not one.is_pointer and one.bytes}
         found |= {name: named[one] for name in alone if (one := constant_named(name, (EPS,)) or name) in named}

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from kfuzz.claims.references.torch.declared import CannotError, Declared
-from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims, elements_of, length_of
+from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims, SizesOfRun, elements_of, length_of
 from kfuzz.oracle.op.structure import Structure, read_structure
 
 MOST = 1 << 20
@@ -22,7 +22,6 @@ ABSENT = "or -1"
 PERMUTATION = "permutation"
 MOST_TO_TRY = 1 << 20
 """Elements of inputs with which a reference runs some hundred times in seconds."""
-SizesOfRun = Mapping[str, int]
 MakesInputs = Callable[[Declared, SizesOfRun], dict[str, torch.Tensor]]
 
 

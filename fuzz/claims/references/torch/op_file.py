@@ -13,13 +13,12 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.fitted_sizes import fit_size
 from kfuzz.claims.references.torch.integers import declared_as
-from kfuzz.claims.references.torch.sizes import Dims, with_fixed_sizes
+from kfuzz.claims.references.torch.sizes import Dims, SizesOfRun, with_fixed_sizes
 from kfuzz.claims.references.torch.twins.leaves import as_real, call_with, named_outputs
 from kfuzz.claims.references.torch.weights import Chosen, as_one_object, states_of
 from kfuzz.devices.python.raising import words_of
 from kfuzz.devices.python.torch.elements import OF_TYPE
 
-SizesOfRun = Mapping[str, int]
 Makes = Callable[[SizesOfRun], dict[str, torch.Tensor]]
 """Makes the inputs at some sizes."""
 ReturnedTensors = dict[str, torch.Tensor]

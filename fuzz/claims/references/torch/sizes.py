@@ -23,6 +23,7 @@ MOST_WEIGHTS = 1 << 24
 """Numbers of weights that a reference may have in several sets, of which kfuzz draws all but the first."""
 MOST_ORDERS = 5000
 """So many orders of sizes are tried until they obey the rules."""
+SizesOfRun = Mapping[str, int]
 Steps = Mapping[str, tuple[int, int]]
 """For each dimension its least size, and a number that divides every size."""
 
