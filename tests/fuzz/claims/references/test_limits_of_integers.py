@@ -35,7 +35,7 @@ def test_a_limit_is_found_at_the_problems_own_sizes_where_others_do_not_run() ->
 
 def test_a_dimension_of_sizes_that_are_all_known_is_a_number() -> None:
     known = {"batch": 3, "n": 8}
-    made = {text: sizes.with_known(text, known) for text in ("n", "m", "2 * batch", "n * m // 4", "7")}
+    made = {text: sizes.with_fixed_sizes(text, known) for text in ("n", "m", "2 * batch", "n * m // 4", "7")}
     assert made == {"n": "8", "m": "m", "2 * batch": "6", "n * m // 4": "8 * m // 4", "7": "7"}
 
 
