@@ -44,6 +44,7 @@ def _is_independent(op: Op, output: str, d: str, inputs: NamedReals, sizes: Leng
             with np.errstate(all="ignore"):
                 made = op.run(Exact(sizes, index=Places(sizes)), tainted, sizes, scalars)[output]
         except OracleError:  # a reference may take no NaN, such as one of eigenvalues: nothing is known of its rows
+            op.run(Exact(sizes, index=Places(sizes)), inputs, sizes, scalars)  # raises a mistake again
             return False
         y = shape_output(made.x, role, sizes)
         others = np.delete(np.moveaxis(y, role.dimensions.index(d), 0), places, axis=0)

@@ -164,7 +164,8 @@ def test_a_kind_is_reported_by_the_devices_that_its_file_names(in_code: dict[Pat
     for path, kinds in in_code.items():
         if device := REPORTERS.get(room_of(path)):
             made[device] |= kinds
-    made["cpu"] |= {one.kind for one in SIGHTS}
+    for device in ("cpu", "callables"):  # CUDA and Triton of a callable run on the cpu device
+        made[device] |= {one.kind for one in SIGHTS}
     made["oracle"] |= set(get_args(verdict.AnswerKind)) - {""}
     shared = set[str]().union(
         *(

@@ -66,12 +66,12 @@ def flatten_arguments(signature: Mapping[str, KernelValue], values: Sequence[Ker
         yield from _flatten(name, signature[name], value)
 
 
-def _flatten(name: str, kind: KernelValue, value: KernelValue) -> Iterator[PassedValue]:
-    if isinstance(kind, tuple):
-        for number, (inner, one) in enumerate(zip(kind, value, strict=True)):
+def _flatten(name: str, signed: KernelValue, value: KernelValue) -> Iterator[PassedValue]:
+    if isinstance(signed, tuple):
+        for number, (inner, one) in enumerate(zip(signed, value, strict=True)):
             yield from _flatten(f"{name}[{number}]", inner, one)
-    elif kind != "constexpr":
-        yield PassedValue(name, str(kind), value)
+    elif signed != "constexpr":
+        yield PassedValue(name, str(signed), value)
 
 
 @dataclass
