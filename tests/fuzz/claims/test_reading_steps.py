@@ -1,5 +1,6 @@
 """A claim is parsed, resolved and made a kernel: only the second step starts torch, keeps something, or judges."""
 
+import gc
 import pkgutil
 import sys
 from collections.abc import Iterator
@@ -38,7 +39,8 @@ def forward(x):
 
 @contextmanager
 def entering() -> Iterator[set[str]]:
-    """The modules of which a function is entered."""
+    """The modules of which a function is entered. No garbage is collected meanwhile: what an earlier test left behind
+    would be ended here, and `subprocess` would seem to be entered."""
     entered, before = set[str](), sys.getprofile()
 
     def note(frame: FrameType, event: str, argument: object) -> None:
@@ -46,11 +48,13 @@ def entering() -> Iterator[set[str]]:
         if event == "call":
             entered.add(str(frame.f_globals.get("__name__")))
 
+    gc.disable()
     sys.setprofile(note)
     try:
         yield entered
     finally:
         sys.setprofile(before)
+        gc.enable()
 
 
 @pytest.mark.slow(10)
