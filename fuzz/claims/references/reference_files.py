@@ -11,7 +11,7 @@ from kfuzz.claims.language.front_matter import FrontMatter, KeyPath
 from kfuzz.claims.language.python_text import read_text
 from kfuzz.claims.language.reference import Reference
 from kfuzz.claims.references.format import Placed
-from kfuzz.claims.references.formats import formats, reference_names, title_of
+from kfuzz.claims.references.formats import formats, helpers, reference_names, title_of
 from kfuzz.common.printable import shown_path
 
 KEY: KeyPath = ("call", "reference")
@@ -60,7 +60,7 @@ def reference_near(front: FrontMatter, name: str | None) -> Reference:
 
 
 def reference_in(front: FrontMatter, path: Path, name: str | None) -> Reference:
-    """The reference with this name, or the usual one, in another file."""
+    """The reference with this name, the usual one, or the only one that there can be, in another file."""
     try:
         source = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -69,7 +69,20 @@ def reference_in(front: FrontMatter, path: Path, name: str | None) -> Reference:
     for usual in reference_names() if name is None else (name,):
         if usual in known:
             return Reference(path, source, usual)
-    raise front.error(KEY, f"{shown_path(path)} has no {' or '.join(reference_names()) if name is None else name}")
+    likely = likely_names(front, source) if name is None else ()
+    if len(likely) == 1:
+        return Reference(path, source, likely[0])
+    missing = f"{shown_path(path)} has no {' or '.join(reference_names()) if name is None else name}"
+    advice = f"; name one of its functions: {shown_path(path)}:{likely[0]}" if likely else ""
+    raise front.error(KEY, missing + advice)
+
+
+def likely_names(front: FrontMatter, source: str) -> tuple[str, ...]:
+    """The functions of a file that may be a reference: those that the kernel's file has, too, else all."""
+    text = replace(read_text(source), helpers=helpers())
+    every = (*text.public, *text.objects)
+    own = read_text(front.source) if front.path.suffix == ".py" else None
+    return tuple(name for name in every if own and name in (*own.functions, *own.objects)) or every
 
 
 def name_of_reference(reference: Path) -> str:

@@ -12,6 +12,9 @@ from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.cases.case import case_for
 from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.language.front_matter import FrontMatter
+from kfuzz.claims.language.languages import language_of
+from kfuzz.claims.references.reference_files import reference_of
 from kfuzz.devices import ClaimError, Probe, names_together, value_with
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.measure.roundings.guess_host import FunctionWords
@@ -292,6 +295,19 @@ def test_a_reference_that_is_not_there_is_named(tmp_path: Path) -> None:
     for reference, words in (("problem.py", "problem.py has no reference or ref_kernel or Model"), ("none", "none")):
         with pytest.raises(ClaimError, match=words):
             kernel_with(tmp_path / "answer.py", Unclaimed(op="reference", reference=tmp_path / reference))
+
+
+def test_a_reference_of_another_name_is_found_if_there_is_no_other(tmp_path: Path) -> None:
+    (tmp_path / "answer.py").write_text("def halve(x):\n    return x / 2\n")
+    path, problem = tmp_path / "answer.py", tmp_path / "problem.py"
+    front = FrontMatter(path, path.read_text(), "", 1, "", {}, language_of(path))
+    inputs = "\ndef get_inputs():\n    return []\n"
+    for text, name in (("def half(x): ...", "half"), ("def _one(x): ...\ndef halve(x): ...\ndef two(x): ...", "halve")):
+        problem.write_text(text + inputs)
+        assert reference_of(front, "problem.py").name == name
+    problem.write_text("def one(x): ...\ndef two(x): ..." + inputs)
+    with pytest.raises(ClaimError, match=r"name one of its functions: .*problem\.py:one"):
+        reference_of(front, "problem.py")
 
 
 def test_an_op_and_a_reference_contradict_each_other(tmp_path: Path) -> None:
