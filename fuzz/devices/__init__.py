@@ -37,19 +37,23 @@ from kfuzz.devices.probes import Probe
 from kfuzz.devices.runners import CALLER, LAUNCHER, Runner
 from kfuzz.devices.value_texts import (
     GIVEN,
+    MAKER,
     as_identifier,
     fields_of,
+    has_maker,
     inside,
     is_literal,
     names_together,
     value_with,
     with_fields,
+    with_values,
 )
 
 __all__ = [
     "CALLER",
     "GIVEN",
     "LAUNCHER",
+    "MAKER",
     "Ahead",
     "Buffer",
     "Call",
@@ -87,12 +91,14 @@ __all__ = [
     "as_identifier",
     "called_first",
     "fields_of",
+    "has_maker",
     "inside",
     "is_host",
     "is_literal",
     "names_together",
     "value_with",
     "with_fields",
+    "with_values",
     "wrap_unexpected",
 ]
 

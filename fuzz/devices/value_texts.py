@@ -14,8 +14,10 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
-GIVEN = "inputs()"
-"""In the text of an argument: what the function of a reference's file makes, for objects that have no literal."""
+MAKER = "inputs"
+"""In the text of an argument: a call of what the file of a reference makes its inputs with."""
+GIVEN = f"{MAKER}()"
+"""What it makes, for objects that have no literal; `inputs(draw)`: under the seed of a draw."""
 REPLACE = "replace"
 """In such a text: a copy of a named tuple or a dataclass with other fields."""
 
@@ -23,7 +25,7 @@ REPLACE = "replace"
 @lru_cache(maxsize=256)
 def names_together(text: str) -> list[str]:
     """The names in a tuple, a list or a dict of names and literals, `(x, {"w": w}, 0.5)`; none if it is none."""
-    is_one = text.startswith(("(", "[", "{", f"{REPLACE}(", GIVEN))
+    is_one = text.startswith(("(", "[", "{", f"{REPLACE}(", f"{MAKER}(")) or " if " in text
     return [] if not is_one or is_literal(text) else names_within(text) or []
 
 
@@ -50,8 +52,13 @@ def _names_in(node: ast.expr) -> Iterator[str]:
     elif isinstance(node, ast.Call) and ast.unparse(node.func) == REPLACE:
         for one in (*node.args, *(arg.value for arg in node.keywords)):
             yield from _names_in(one)
-    elif is_given(node):
-        return
+    elif made := maker_of(node):
+        yield from (one.id for one in made.args if isinstance(one, ast.Name))
+    elif isinstance(node, ast.IfExp):
+        for one in (node.body, node.test, node.orelse):
+            yield from _names_in(one)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        yield from _names_in(node.left)
     elif isinstance(node, ast.Tuple | ast.List):
         for one in node.elts:
             yield from _names_in(one)
@@ -64,15 +71,22 @@ def _names_in(node: ast.expr) -> Iterator[str]:
 
 OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
 }  # fmt: skip
 VIEWS = ("detach", "permute", "requires_grad_", "reshape", "view")
 
 
-def is_given(node: ast.expr) -> bool:
-    """Whether it is a part of what the file of a reference makes: `inputs()[1]["scale"].kind`."""
+def maker_of(node: ast.expr) -> ast.Call | None:
+    """The call in a part of what the file of a reference makes: `inputs()[1]["scale"].kind`, `inputs(draw)[0]`."""
     while isinstance(node, ast.Attribute) or (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)):
         node = node.value
-    return ast.unparse(node) == GIVEN
+    is_made = isinstance(node, ast.Call) and ast.unparse(node.func) == MAKER and len(node.args) < 2
+    return node if is_made and isinstance(node, ast.Call) else None
+
+
+def has_maker(text: str) -> bool:
+    """Whether a text has a part of what the file of a reference makes."""
+    return f"{MAKER}(" in text
 
 
 def fields_of(one: object) -> tuple[str, ...]:
@@ -99,6 +113,13 @@ def with_fields(one: Any, values: Mapping[str, object]) -> Any:  # noqa: ANN401 
     for name, value in values.items():
         object.__setattr__(made, name, value)  # it may be frozen
     return made
+
+
+def with_values(data: Any, values: Mapping[Any, object]) -> Any:  # noqa: ANN401  of its own type
+    """A container like this one that holds other values."""
+    if fields_of(data):
+        return with_fields(data, values)
+    return dict(values) if isinstance(data, Mapping) else type(data)(values.values())
 
 
 def as_identifier(text: str, before: str) -> str:
@@ -129,8 +150,12 @@ def value_with(text: str, values: Mapping[str, object]) -> object:
             return getattr(array, name)(*given)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == REPLACE:
             return with_fields(made(node.args[0]), {str(one.arg): made(one.value) for one in node.keywords})
-        if ast.unparse(node) == GIVEN:
-            return values[GIVEN]
+        if isinstance(node, ast.Call) and maker_of(node):
+            return values[MAKER](*map(made, node.args))  # type: ignore[operator]  # it makes inputs
+        if isinstance(node, ast.IfExp):
+            return made(node.body if made(node.test) else node.orelse)
+        if isinstance(node, ast.BinOp):
+            return evaluate_size(node, values)
         if isinstance(node, ast.Subscript):
             return made(node.value)[ast.literal_eval(node.slice)]  # type: ignore[index]  # a container of theirs
         if isinstance(node, ast.Attribute):

@@ -11,7 +11,7 @@ from kfuzz.campaign.properties.property import RunJob
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.callables import values_of
 from kfuzz.claims.references.running import ReferenceEndsError
-from kfuzz.devices import CALLER, ClaimError, DeviceError, Job, Outcome, Probe, PythonCall, Refusal, Run
+from kfuzz.devices import CALLER, ClaimError, DeviceError, Job, Outcome, Probe, PythonCall, Refusal, Run, has_maker
 from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import Reals
@@ -73,10 +73,11 @@ def runs_of_reference(kernel: Kernel, job: Job, probe: Probe, run_job: RunJob) -
     arguments = tuple(places[role] for role in kernel.roles.inputs if role not in find(kernel.op).weights)
     handed = kernel.written.call.args or ()  # with the numbers that the reference takes among its tensors
     named = [name for text in handed for name in values_of(text)]
+    is_whole = any(map(has_maker, handed))  # kfuzz has written it
     outputs = {array.writes: name for name, array in kernel.arrays.items() if array.writes}
     entry = PythonCall(
         function=reference.name,
-        arguments=handed if tuple(filter(kernel.arrays.__contains__, named)) == arguments else arguments,
+        arguments=handed if is_whole or tuple(filter(kernel.arrays.__contains__, named)) == arguments else arguments,
         declared=(),
         returns=tuple(outputs[role] for role in kernel.roles.outputs),
         library=library,

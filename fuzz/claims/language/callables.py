@@ -19,7 +19,7 @@ from kfuzz.claims.language.python_text import PythonFunction, PythonText
 from kfuzz.claims.language.reading import ClaimNames
 from kfuzz.claims.language.roles import Roles
 from kfuzz.common.printable import shown_path
-from kfuzz.devices import GIVEN, ClaimError, DrawnWeights, PythonCall, is_literal, names_together
+from kfuzz.devices import ClaimError, DrawnWeights, PythonCall, has_maker, is_literal, names_together
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.op.shapes import is_derived, lengths_of
@@ -164,7 +164,7 @@ def read_callable(
         beside=reference.folders if reference else (),
         doubles=reference.doubles if reference else (),
         as_made=written.is_reference,
-        maker=(reference.path, reference.source) if reference and any(GIVEN in arg for arg in args) else None,
+        maker=(reference.path, reference.source) if reference and any(map(has_maker, args)) else None,
         weights=drawn[0] if drawn else None,
     )
     one = expression.number("1", ())

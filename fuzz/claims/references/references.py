@@ -73,7 +73,9 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     if claim.op != OP:
         return replace(claim, op=PREFIX + str(formula), reference=reference)
     overwrites, shares, doubles = (tuple(answer[name]) for name in ("overwrites", "shares", "doubles"))
-    reference = replace(reference, overwrites=overwrites, shares=shares, doubles=doubles)
+    reference = replace(
+        reference, overwrites=overwrites, shares=shares, doubles=doubles, kept=answer.get("kept", "")
+    )
     claim = replace(claim, op=str(formula), reference=reference)
     for one in formats():
         claim = one.complete(front, claim, answer)
@@ -104,6 +106,8 @@ def op_by_reference(path: Path, source: str, file: Path) -> ReferenceOp:
     formula, answer = formula_for(front, WrittenClaim(op=OP, call=call), reference)
     if reason := next(filter(None, (one.why_not_cuda(answer) for one in formats())), ""):
         raise ClaimError(f"{shown_path(path)}: {reason}")
+    if answer.get("kept"):
+        raise ClaimError(f"{shown_path(path)}: {shown_path(file)} hands over what only Python can make: {answer['kept']}")
     record = {**asdict(reference), "path": str(reference.path.resolve())}
     cache.save(f"{FOLDER}/{formula.parent.name}/{formula.stem}{MADE_FROM}", json.dumps(record).encode())
     return ReferenceOp(str(formula), home_in(answer), answer.get("exported", ""), given_in(answer), numbers_in(answer))
@@ -133,7 +137,7 @@ def reference_behind(op: str) -> Reference | None:
 def formula_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> tuple[Path, dict[str, Any]]:
     """The op of a claim's reference, described or from the cache, and what else the process says of it."""
     question = question_for(front, claim, reference)
-    key = cache.key("reference 5", describer_text(), json.dumps(question, sort_keys=True))
+    key = cache.key("reference 6", describer_text(), json.dumps(question, sort_keys=True))
     raw = cache.fetch(f"{FOLDER}/{key}.json")
     if raw is None:
         raw = described(front, question)

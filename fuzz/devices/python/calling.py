@@ -3,6 +3,7 @@
 Knows what any call may do wrong; it knows no right answer. Long, since a call and its memory are one matter.
 """
 
+import functools
 import os
 import threading
 import time
@@ -83,8 +84,8 @@ class Caller:
     memory: Memory
     """The memory of the arguments."""
     gpu: GpuSeen = "real"
-    given: Mapping[str, object] = field(default_factory=dict)
-    """What the file of a reference makes, for arguments that have a part of it."""
+    given: Mapping[str, Callable[..., object]] = field(default_factory=dict)
+    """What makes the inputs of a reference's file, for arguments that have a part of them."""
     has_answered: bool = False
     """A call of this file has returned, so that it takes the library's arrays."""
     findings: list[Finding] = field(default_factory=list)
@@ -182,7 +183,13 @@ class Caller:
         arrays = {name: self.lender.lend(view, elements[name]) for name, view in views.items()}
         unread = {one.name for one in self.job.buffers if one.content is None and not one.is_output}
         self.scratch = {view.address for name, view in views.items() if name in unread}
-        return arguments(self.call, {**sizes, **arrays, **self.given})
+        once = {name: functools.cache(make) for name, make in self.given.items()}
+        try:
+            return arguments(self.call, {**sizes, **arrays, **once})
+        except Exception as error:
+            if isinstance(error, MemoryError) or not once:
+                raise
+            raise RefusedError(Refusal(f"the reference's get_inputs ends with {words_of(error)}")) from None
 
     def _read_outputs(self, views: NamedViews, returned: Mapping[str, object]) -> NamedArrays:
         """The present content of the outputs, both passed and returned."""

@@ -17,13 +17,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kfuzz.devices import GIVEN, ClaimError, DrawnWeights, Job, NeedsGpuError, PythonCall, UnsupportedError
+from kfuzz.devices import GIVEN, MAKER, ClaimError, DrawnWeights, Job, NeedsGpuError, PythonCall, UnsupportedError
 from kfuzz.devices.python.hiding import hidden
 from kfuzz.devices.python.raising import find_lack, line_in_file, words_of
 
 KEPT_MODULES = 256
 WEIGHTS = "kfuzz.claims.references.torch.weights"
 """It draws weights, and imports torch for it."""
+DRAWN = "kfuzz.devices.python.torch.drawn_inputs"
 SEED = 0
 """Set before kfuzz makes an object, so that its own weights are those of its reference."""
 TYPES = "task"
@@ -65,9 +66,18 @@ class Modules:
             self._objects[which] = self._forward_of(job, call, function, module, number)
         return self._objects[which]
 
-    def given(self, call: PythonCall) -> dict[str, object]:
-        """What `get_inputs` of a reference's file makes, by how arguments call it, if one of them has a part of it."""
-        return {GIVEN: self._module(*call.maker, call).get_inputs()} if call.maker else {}
+    def given(self, call: PythonCall) -> dict[str, Callable[..., Any]]:
+        """What makes the inputs of a reference's file, as arguments call it, if one of them has a part of them.
+
+        Without a draw it is made once, now.
+        """
+        if call.maker is None:
+            return {}
+        module, path = self._module(*call.maker, call), call.maker[0]
+        if any(GIVEN in text for text in call.arguments):
+            made = module.get_inputs()
+            return {MAKER: lambda: made}
+        return {MAKER: lambda draw: import_module(DRAWN).inputs_of_draw(module.get_inputs, path, draw, self._on_gpu)}
 
     def _module(self, path: Path, source: str, call: PythonCall) -> ModuleType:
         """The module of a file, which runs once."""

@@ -1,4 +1,4 @@
-"""Notes on a claim: where the kernel's text disagrees with it.
+"""Notes on a claim: where the kernel's text disagrees with it, and what of its reference's inputs does not vary.
 
 Knows kernels; no layout.
 """
@@ -11,3 +11,8 @@ from kfuzz.claims.kernel import Kernel
 def claim_notes(kernel: Kernel) -> Iterator[str]:
     """A line for each."""
     yield from (f"warning: {doubt}" for doubt in kernel.rounding.doubts)
+    if kernel.reference and kernel.reference.kept:
+        yield (
+            "sizes, integers and objects are those of get_inputs, under another seed in each trial: "
+            f"{kernel.reference.kept}"
+        )

@@ -12,6 +12,7 @@ from typing import Any, TypeGuard
 import torch
 
 from kfuzz.claims.references.torch.task_data import numbers_of_data, tensors_of_data
+from kfuzz.devices.python.torch.drawn_inputs import as_arguments
 
 NAME = "get_inputs"
 SIMPLE = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List)
@@ -93,12 +94,6 @@ class TextMaker:
         last = zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False)
         named = zip(given.kwonlyargs, given.kw_defaults, strict=True)
         return names | {id(value): one.arg for one, value in (*last, *named) if value is not None}
-
-
-def as_arguments(made: Any) -> Any:  # noqa: ANN401  containers of tensors
-    """What get_inputs makes as a container: of one tensor, and of a generator, too."""
-    made = list(made) if isinstance(made, Iterator) else made
-    return [made] if isinstance(made, torch.Tensor) else made
 
 
 class OneConstantEach(ast.NodeTransformer):

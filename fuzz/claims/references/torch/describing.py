@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from kfuzz.claims.references.torch.declared import CannotError, Declared, DrawsError
+from kfuzz.claims.references.torch.drawn import DrawnInputs
 from kfuzz.claims.references.torch.inputs import (
     error_without_numbers,
     sizes_to_run,
@@ -37,7 +38,7 @@ from kfuzz.devices.python.torch.elements import OF_TYPE
 
 KEPT = (
     "path", "source", "reference", "inputs", "integers", "narrow", "task", "config", "is_function", "draws_weights",
-    "as_on_gpu",
+    "as_on_gpu", "drawn",
 )  # fmt: skip
 """What a question says that each further run has to know."""
 MOST_TO_RUN = 1 << 20
@@ -64,13 +65,31 @@ def answer_folder(folder: Path) -> None:
 
 
 def described(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to a question, or why there is none."""
+    """The answer to a question, or why there is none.
+
+    Whatever stops kfuzz from varying sizes and integers, the inputs can be what get_inputs makes: a last way.
+    """
     try:
         return answer_for(runnable_of(asked), asked)
-    except CannotError as error:
-        return {"error": str(error)}
     except Exception as error:  # any error of the user's file, or of torch: reported as it is
-        return {"error": f"the reference cannot be run: {words_of(error)}"}
+        words = str(error) if isinstance(error, CannotError) else f"the reference cannot be run: {words_of(error)}"
+        if isinstance(error, DrawsError) or asked["inputs"] or asked["task"]:
+            return {"error": words}
+        try:
+            return {**drawn_answer(asked), "kept": words}
+        except Exception:  # as above
+            return {"error": words}
+
+
+def drawn_answer(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer where inputs are what get_inputs makes; its floats, too, if the reference takes no others together."""
+    known = runnable_of({**asked, "drawn": None})
+    drawn = DrawnInputs.read(known.beside["drawn"])
+    try:
+        return answer_for(known, {**asked, "drawn": drawn.as_json()})
+    except Exception:  # of their code, or of torch
+        own = drawn.with_own_numbers.as_json()
+        return answer_for(runnable_of({**asked, "drawn": own}), {**asked, "drawn": own})
 
 
 def answer_for(known: Runnable, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,7 +135,7 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     free = [name for name in sizes if name not in declared.fixed]
     make = partial(tensors_for, declared)
     every = [sizes, larger, *(moved for name in free for moved in moved_alone(known, sizes, name, steps[name][2]))]
-    every += sizes_of_home(known, sizes)
+    every = list({tuple(one.items()): one for one in (*every, *sizes_of_home(known, sizes))}.values())
     fixed = {name: size for name, size in declared.fixed.items() if name in steps}
     bounds = {name: (low, by) for name, (low, _, by) in steps.items()}
     rules = [f"{name} % {by} == 0" for name, by in multiples.items() if name in free]

@@ -6,7 +6,7 @@ Knows torch and the text of a file; it knows no set.
 import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import ModuleType
@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from kfuzz.claims.references.torch.changed_integers import OtherIntegers, TextMaker, as_arguments
+from kfuzz.claims.references.torch.changed_integers import OtherIntegers, TextMaker
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.found_sizes import SizesInText
 from kfuzz.claims.references.torch.seen_integers import (
@@ -29,6 +29,7 @@ from kfuzz.claims.references.torch.seen_integers import (
 from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims
 from kfuzz.claims.references.torch.task_data import as_text, names_of, numbers_of_data, rebuilt, tensors_of_data
 from kfuzz.devices import GIVEN
+from kfuzz.devices.python.torch.drawn_inputs import as_arguments
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.numbers.elements import BOOL, F32, F64
 from kfuzz.oracle.op.shapes import lengths_of
@@ -148,12 +149,21 @@ def does_need_gradients(reference: Callable[..., Any], data: Any) -> bool:  # no
 
 
 def names_of_inputs(reference: Callable[..., Any], data: Any) -> list[str]:  # noqa: ANN401  containers of tensors
-    """A name for each tensor: that of the parameter that takes it, or its key."""
+    """A name for each tensor: that of the parameter that takes it, or its key; `x0` and so on where it has none."""
+    if isinstance(data, Mapping):
+        return names_of((), data)
+    parameters = parameters_of(reference)[: len(data)]
+    return names_of([*parameters, *(f"x{number}" for number in range(len(parameters), len(data)))], data)
+
+
+def parameters_of(reference: Callable[..., Any]) -> list[str]:
+    """The names of what a function takes in its order; none if it does not say."""
     called = getattr(reference, "forward", reference)
-    parameters = [name for name in inspect.signature(called).parameters if name != "self"]
-    if not isinstance(data, Mapping) and len(data) > len(parameters):
-        raise CannotError("get_inputs makes more than the reference takes")
-    return names_of(parameters[: len(data)], data)
+    called = getattr(called, "_init_fn", called)  # of an operation that torch.library.custom_op registers
+    with suppress(TypeError, ValueError):
+        every = inspect.signature(called).parameters.values()
+        return [one.name for one in every if one.name != "self" and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return []
 
 
 def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) -> MadeInputs:

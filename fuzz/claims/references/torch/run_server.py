@@ -95,6 +95,8 @@ def answered_in(
     upstream = [one.float() for one in numbers.values()]
     call = partial(gradients, known, list(given)) if upstream else known.call
     changed = [list(given).index(name) for name in asked.get("changed", ())] if not upstream else ()
+    if operands is None and known.halves:
+        operands = TYPES[NARROW[known.halves]]
     answered = Answered(call, [*given.values(), *upstream], asked["path"], operands, changed)
     sizes = sizes_in(known.declared.dims)
     return AskedRun(answered, list(given), bool(upstream) or known.forward is not None, sizes)

@@ -4,10 +4,9 @@ Knows what a question says, and the kinds of files that a reference stands in; i
 """
 
 import ast
-import inspect
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,8 @@ from torch.utils import cpp_extension
 from kfuzz.claims.references.submissions.gpu_mode import folders_of
 from kfuzz.claims.references.torch.configs import configure
 from kfuzz.claims.references.torch.declared import Declared, reference_of
-from kfuzz.claims.references.torch.given import MadeInputs, inputs_of
+from kfuzz.claims.references.torch.drawn import DrawnInputs, draws_of, drawn_inputs_of
+from kfuzz.claims.references.torch.given import MadeInputs, inputs_of, parameters_of
 from kfuzz.claims.references.torch.model_functions import Forward, function_of_task, is_task
 from kfuzz.claims.references.torch.schemas import inputs_by_schema
 from kfuzz.claims.references.torch.sizes import MOST_WEIGHTS
@@ -47,6 +47,8 @@ class Runnable:
     """What a submission is handed, or made with, that the formula does not say."""
     forward: Forward | None = None
     """The function whose gradients the reference computes, if it computes gradients."""
+    halves: str = ""
+    """The type of 16 bits that some of its inputs have, of those that are no arrays, too."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -87,20 +89,36 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
                   **shape_of(task.declared)}  # fmt: skip
         return Runnable(on_host(task.call, context), False, task.declared, beside)
     with context():
-        is_operation = isinstance(reference, OpOverload)
-        given = MadeInputs(*inputs_by_schema(reference)) if is_operation else inputs_of(module, reference, source)
-        declared, call = given.declared, given.call(reference)
+        given, bind = inputs_for(asked, module, reference)
+        declared, call = given.declared, bind(reference)
         if asked.get("draws_weights") and isinstance(reference, torch.nn.Module):
             objects = with_drawn_weights(module, asked["reference"], reference)
             if any(states_of(objects)):
                 role = next(one for one in ROLES if one not in declared.dims)
                 declared = declared.with_integers(role, f"0..{len(objects) - 1}")
-                call = Chosen(objects, list(map(given.call, objects)), role)
+                call = Chosen(objects, list(map(bind, objects)), role)
     if asked.get("as_on_gpu"):
         call = on_host(call, context)
     beside = {"whole": dict(declared.whole), "args": given.texts, "multiples": given.multiples, **shape_of(declared)}
     beside |= made_with(module) if is_module else {"parameters": parameters_of(reference)}
+    if isinstance(given, DrawnInputs):
+        return Runnable(call, is_module, declared, {**beside, "drawn": given.as_json()}, halves=given.halves)
     return Runnable(call, is_module, declared, beside)
+
+
+def inputs_for(
+    asked: Mapping[str, Any], module: ModuleType, reference: Callable[..., Any]
+) -> tuple[MadeInputs | DrawnInputs, Callable[..., Any]]:
+    """The inputs of a reference, and what makes it a function of them alone."""
+    if isinstance(reference, OpOverload):
+        of_schema = MadeInputs(*inputs_by_schema(reference))
+        return of_schema, of_schema.call
+    if "drawn" in asked:
+        make = draws_of(module, Path(asked["path"]))
+        drawn = DrawnInputs.read(asked["drawn"]) if asked["drawn"] else drawn_inputs_of(make, reference)
+        return drawn, partial(drawn.call, make=make)
+    given = inputs_of(module, reference, asked["source"])
+    return given, given.call
 
 
 def run_eagerly() -> None:
@@ -124,13 +142,6 @@ def with_drawn_weights(module: ModuleType, name: str, own: torch.nn.Module) -> l
         with drawn(number):
             made.append(reference_of(module, name)[0])
     return made
-
-
-def parameters_of(reference: Callable[..., Any]) -> list[str]:
-    """The names of what a function takes, in their order; none if it does not say."""
-    with suppress(TypeError, ValueError):
-        return list(inspect.signature(reference).parameters)
-    return []
 
 
 def shape_of(declared: Declared) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from kfuzz.claims.references.torch.declared import CannotError
-from kfuzz.devices import as_identifier, fields_of, inside, with_fields
+from kfuzz.devices import as_identifier, fields_of, inside, with_values
 
 PLAIN = (bool, int, float, str, type(None))
 
@@ -35,10 +35,7 @@ def rebuilt(data: Any, tensors: Iterator[torch.Tensor], numbers: Iterator[Any] |
     if isinstance(data, torch.Tensor):
         return next(tensors)
     if (held := inside(data)) is not None:
-        made = {name: rebuilt(one, tensors, numbers) for name, one in held.items()}
-        if fields_of(data):
-            return with_fields(data, made)
-        return made if isinstance(data, Mapping) else type(data)(made.values())
+        return with_values(data, {name: rebuilt(one, tensors, numbers) for name, one in held.items()})
     return next(numbers) if numbers is not None and type(data) is int else data
 
 
@@ -53,13 +50,7 @@ def as_text(data: Any, texts: Iterator[str], numbers: Iterator[str], path: str =
         fields = fields_of(data)
         made = {name: as_text(one, texts, numbers, path and (f"{path}.{name}" if fields else f"{path}[{name!r}]"))
                 for name, one in held.items()}  # fmt: skip
-        if fields:
-            own = [f"{name}={one}" for name, one in made.items() if one not in (f"{path}.{name}", repr(held[name]))]
-            return f"replace({', '.join((path, *own))})" if own else path
-        if isinstance(data, Mapping):
-            return "{" + ", ".join(f"{name!r}: {one}" for name, one in made.items()) + "}"
-        within = ", ".join(made.values())
-        return f"({within}{',' * (len(made) == 1)})" if isinstance(data, tuple) else f"[{within}]"
+        return literal_of(data, path, made)
     if type(data) is int:
         return next(numbers)
     if isinstance(data, PLAIN) and not (isinstance(data, float) and not math.isfinite(data)):
@@ -67,6 +58,18 @@ def as_text(data: Any, texts: Iterator[str], numbers: Iterator[str], path: str =
     if not path:
         raise CannotError(f"its data holds a {type(data).__name__}, which is neither tensor, number nor container")
     return path
+
+
+def literal_of(data: Any, path: str, made: Mapping[Any, str]) -> str:  # noqa: ANN401  as above
+    """The text of a container, by the texts of what it holds; of a named tuple or a dataclass as a copy with others."""
+    held = inside(data) or {}
+    if fields_of(data):
+        own = [f"{name}={one}" for name, one in made.items() if one not in (f"{path}.{name}", repr(held[name]))]
+        return f"replace({', '.join((path, *own))})" if own else path
+    if isinstance(data, Mapping):
+        return "{" + ", ".join(f"{name!r}: {one}" for name, one in made.items()) + "}"
+    within = ", ".join(made.values())
+    return f"({within}{',' * (len(made) == 1)})" if isinstance(data, tuple) else f"[{within}]"
 
 
 def names_of(tops: Sequence[str], data: Any) -> list[str]:  # noqa: ANN401  as above

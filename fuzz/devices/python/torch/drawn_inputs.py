@@ -1,0 +1,79 @@
+"""What `get_inputs` of a reference's file makes under a seed: the same in each process, on a GPU or without one.
+
+A process that judges and one that runs a submission make the inputs of a draw by themselves, since objects of any class
+may be among them. Knows torch's random numbers; it does not know what reads the inputs.
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from kfuzz.devices import inside, with_values
+from kfuzz.devices.python.raising import does_ask_for_gpu, words_of
+from kfuzz.devices.python.torch.without_gpu import as_on_gpu
+
+PER_SEED = 2
+"""A seed stands for so many draws: in the first all numbers are those of get_inputs, in the other those of floats are
+drawn by kfuzz.
+"""
+
+
+def inputs_of_draw(make: Callable[[], Any], path: Path, draw: Any, on_gpu: bool = False) -> Any:  # noqa: ANN401
+    """What a file's get_inputs makes for a draw, on the host or on the GPU."""
+    seed = int(draw) // PER_SEED % (1 << 32)
+    if not on_gpu:
+        try:
+            return made_under(make, seed)
+        except Exception as error:  # of their code, or of torch without a GPU
+            if not does_ask_for_gpu(words_of(error)):
+                raise
+    with as_on_gpu(path):  # a GPU draws other numbers than the host
+        made = made_under(make, seed)
+    return moved_to_gpu(made) if on_gpu else made
+
+
+def made_under(make: Callable[[], Any], seed: int) -> Any:  # noqa: ANN401  containers of tensors
+    """What a function makes under a seed, in no mode, and with one thread: a sum of more may have another order."""
+    with _disable_current_modes(), torch.enable_grad(), with_one_thread():
+        torch.manual_seed(seed)
+        random.seed(seed)
+        np.random.seed(seed)
+        return as_arguments(make())
+
+
+@contextmanager
+def with_one_thread() -> Iterator[None]:
+    """Let torch compute in one thread, and with the libraries that it has by default."""
+    threads, has_mkldnn = torch.get_num_threads(), torch._C._get_mkldnn_enabled()
+    torch.set_num_threads(1)
+    torch._C._set_mkldnn_enabled(True)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        torch._C._set_mkldnn_enabled(has_mkldnn)
+
+
+def as_arguments(made: Any) -> Any:  # noqa: ANN401  containers of tensors
+    """What get_inputs makes as a container: of one tensor, and of a generator, too."""
+    made = list(made) if isinstance(made, Iterator) else made
+    return [made] if isinstance(made, torch.Tensor) else made
+
+
+def moved_to_gpu(data: Any) -> Any:  # noqa: ANN401  containers of tensors
+    """The same values with their tensors on the GPU; an object moves its own, if it can."""
+    if isinstance(data, torch.Tensor):
+        moved = data.detach().cuda()
+        return moved.requires_grad_(data.requires_grad)
+    if isinstance(data, torch.nn.Module):
+        return data.cuda()
+    held = inside(data)
+    if held is None:
+        return data
+    return with_values(data, {name: moved_to_gpu(one) for name, one in held.items()})
