@@ -132,8 +132,7 @@ def draws_of(module: ModuleType, path: Path) -> Callable[[int], Any]:
 def drawn_inputs_of(make: Callable[[int], Any], reference: Callable[..., Any]) -> DrawnInputs:
     """The inputs of a reference in this way, by what get_inputs makes under a few seeds."""
     every = [make(PER_SEED * seed) for seed in range(SEEDS)]
-    again = make(0)
-    if not are_same(every[0], again):
+    if not are_same(every[0], make(0)) and not are_same(*(list(answers_at(make, reference)) for _ in range(2))):
         raise CannotError("get_inputs makes other inputs when it is called again under one seed")
     shapes = [shapes_of(call_reference(reference, make(PER_SEED * seed))) for seed in range(SEEDS)]
     is_alike = shapes.count(shapes[0]) == SEEDS and all(outline(one) == outline(every[0]) for one in every)
@@ -154,6 +153,11 @@ def drawn_inputs_of(make: Callable[[int], Any], reference: Callable[..., Any]) -
     made = DrawnInputs(role, arrays, (), (), most, next(iter(halves), ""))
     own = list(texts_of(made.with_own_numbers, every))
     return replace(made, texts=list(texts_of(made, every)), own_texts=own)
+
+
+def answers_at(make: Callable[[int], Any], reference: Callable[..., Any]) -> Iterator[torch.Tensor]:
+    """The answers at the first draw: bytes of its inputs that no number is in, as in a packed cache, may be any."""
+    yield from (torch.as_tensor(one).detach() for _, one in leaves(call_reference(reference, make(0))))
 
 
 def outline(data: Any) -> list[object]:  # noqa: ANN401  the arguments of a call

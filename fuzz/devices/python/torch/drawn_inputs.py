@@ -6,7 +6,7 @@ may be among them. Knows torch's random numbers; it does not know what reads the
 
 import random
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,8 @@ def inputs_of_draw(make: Callable[[], Any], path: Path, draw: Any, on_gpu: bool 
 
 
 def made_under(make: Callable[[], Any], seed: int) -> Any:  # noqa: ANN401  containers of tensors
-    """What a function makes under a seed, in no mode, and with one thread: a sum of more may have another order."""
-    with _disable_current_modes(), torch.enable_grad(), with_one_thread():
+    """What a function makes under a seed."""
+    with _disable_current_modes(), torch.enable_grad(), as_in_every_process():
         torch.manual_seed(seed)
         random.seed(seed)
         np.random.seed(seed)
@@ -48,8 +48,10 @@ def made_under(make: Callable[[], Any], seed: int) -> Any:  # noqa: ANN401  cont
 
 
 @contextmanager
-def with_one_thread() -> Iterator[None]:
-    """Let torch compute in one thread, and with the libraries that it has by default."""
+def as_in_every_process() -> Iterator[None]:
+    """Let torch compute in one thread, since a sum of more may have another order, with the libraries that it has by
+    default.
+    """
     threads, has_mkldnn = torch.get_num_threads(), torch._C._get_mkldnn_enabled()
     torch.set_num_threads(1)
     torch._C._set_mkldnn_enabled(True)
