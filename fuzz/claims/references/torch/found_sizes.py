@@ -12,7 +12,11 @@ from math import gcd
 
 from kfuzz.claims.references.torch.changed_integers import OtherIntegers, SizePlace, TextMaker, sizes_of
 from kfuzz.claims.references.torch.fitted_sizes import fit_size
+from kfuzz.claims.references.torch.sizes import length_of
 from kfuzz.claims.references.torch.task_data import numbers_of_data, tensors_of_data
+from kfuzz.oracle.op.shapes import names_in
+
+LARGE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,11 @@ class TextSize:
     def moved(self, home: Mapping[SizePlace, int]) -> list[SizePlace]:
         """The places whose size follows from it."""
         return [one for one in home if one[0] >= 0 and any(probe.sizes[one] != home[one] for probe in self.probes)]
+
+
+def is_negative_somewhere(text: str, home: Mapping[str, int]) -> bool:
+    """Whether a size is below 0 where one that it follows from is large: it then follows in another way."""
+    return any(length_of(text, {**home, name: LARGE}) < 0 for name in names_in(text))
 
 
 class SizesInText:
@@ -153,6 +162,8 @@ class SizesInText:
             values = [size, *(probe.sizes[place] for _, probe in pairs)]
             text = fit_size(values, every)
             if text is None or (place[0] < 0 and not (text in known or text == str(size))):
+                return None
+            if place[0] >= 0 and is_negative_somewhere(text, at_home):
                 return None
             texts[place] = text
         multiples = {name: gcd(at_home[name], *(one[name] - at_home[name] for one in every)) for name in known}

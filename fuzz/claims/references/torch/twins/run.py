@@ -133,8 +133,10 @@ class RunNotes:
     steps: list[SeenStep] = field(default_factory=list)
     count: int = 0
     drawn: list[DrawsError] = field(default_factory=list)
-    wide_products: list[bool] = field(default_factory=list)
-    """The products whose operands have more digits than the inputs' type of 16 bits: whether one of them are shares."""
+    wide_products: dict[tuple[str, bool], int] = field(default_factory=dict)
+    """The products whose operands have more digits than the inputs' type of 16 bits, with their numbers: by the text,
+    since one in a loop is one of a kernel, and by whether an operand are shares.
+    """
 
 
 class TwinRun(UncompiledMode):
@@ -168,8 +170,9 @@ class TwinRun(UncompiledMode):
         kind = self.options.narrow
         if kind is None or not any(is_wider(one, kind) for one in every):
             return list(every)
-        way = self.options.stored.get(len(self.notes.wide_products))
-        self.notes.wide_products.append(any(one.is_share for one in every))
+        known, (line, text) = self.notes.wide_products, line_of(self.file)
+        place = f"{line} {text}" if text else f"{line} {len(known)}"
+        way = self.options.stored.get(known.setdefault((place, any(one.is_share for one in every)), len(known)))
         if not self.is_loose and way is None:
             return list(every)
         return [self.stored(one, kind, way) if is_wider(one, kind) else one for one in every]

@@ -143,7 +143,7 @@ class Answered:
         wide = self.notes.wide_products
         if len(wide) > FEW_PRODUCTS:
             return [dict.fromkeys(range(len(wide)), StoredWay.DIVIDED)]
-        ways = [[None, StoredWay.DIVIDED, *[StoredWay.UNDIVIDED] * has_shares] for has_shares in wide]
+        ways = [[None, StoredWay.DIVIDED, *[StoredWay.UNDIVIDED] * has_shares] for _, has_shares in wide]
         every = [{number: way for number, way in enumerate(one) if way is not None} for one in product(*ways)]
         return [one for one in every if one]
 
