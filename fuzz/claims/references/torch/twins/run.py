@@ -30,6 +30,7 @@ from kfuzz.claims.references.torch.twins.sets import (
     StepResult,
     UnstableError,
     facts_of,
+    numbers_of,
     sets_in,
     to_infinity,
 )  # fmt: skip
@@ -44,6 +45,10 @@ FACTORIES = frozenset((
 ))  # fmt: skip
 """Operations whose numbers are those of torch."""
 ROUNDED_FACTORIES = ("linspace", "logspace")
+UNSET = frozenset((
+    "empty", "empty_strided", "new_empty", "empty_like", "new_empty_strided", "empty_permuted",
+))  # fmt: skip
+"""Factories that leave what the memory held: no answer there is right or wrong."""
 SILENT = frozenset((
     "_assert_async", "_assert_tensor_metadata", "record_stream", "is_same_size", "resize_", "set_",
     "_has_same_storage_numel",
@@ -351,7 +356,11 @@ class TwinRun(UncompiledMode):
             if does_draw(func):
                 raise DrawsError(name, self.where())
             self.joint.pop(key_of(one), None)
-            if name in ROUNDED_FACTORIES and one.dtype in UNITS:
+            if name in UNSET and self.noise is None:
+                with torch.no_grad():
+                    unknown = torch.full(one.shape, torch.inf, dtype=torch.float64)
+                    self.twins.put(one, numbers_of(torch.zeros_like(one)), unknown)
+            elif name in ROUNDED_FACTORIES and one.dtype in UNITS:
                 with torch.no_grad():
                     x = numbers_of_factory(func, args, kwargs)
                     self.finish(one, StepResult(x, None, 4 * self.unit(one.dtype) * x.abs().max().expand(x.shape)))
