@@ -11,11 +11,11 @@ from kfuzz.campaign.properties.property import RunJob
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.callables import values_of
 from kfuzz.claims.references.running import ReferenceEndsError
-from kfuzz.devices import CALLER, ClaimError, DeviceError, Job, Outcome, Probe, PythonCall, Refusal, Run, has_maker
+from kfuzz.devices import CALLER, ClaimError, DeviceError, Finding, Job, Outcome, Probe, PythonCall, Refusal, Run, has_maker
 from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import Reals
-from kfuzz.oracle.op.answer_sets import Asked
+from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
 from kfuzz.oracle.op.shapes import evaluate
 
 
@@ -25,14 +25,16 @@ def as_refused(kernel: Kernel, given: Mapping[str, Reals], outcome: Outcome) -> 
     """
     outcome = without_reused(kernel, outcome)
     doubtful = [one for one in outcome.findings if one.kind in ("exception", "wrong-shape")]
+    unwritten = [one for one in outcome.findings if one.kind == "unwritten"]
     op = find(kernel.op)
-    if op.sets is None or not (kernel.reference and doubtful):
+    if op.sets is None or not (kernel.reference and (doubtful or unwritten)):
         return outcome
     try:
         made = op.sets(Asked(given, {}, {}, Accuracy(), kernel.special))
     except ReferenceEndsError:
         pass
     else:
+        outcome = without_unset(kernel, made, outcome)
         sizes = op.sizes_of(given)
         wanted = {name: [evaluate(d, sizes) for d in one.dimensions] for name, one in op.outputs.items()}
         if all(sized(made[name].enclosure.want.shape) == sized(shape) for name, shape in wanted.items()):
@@ -42,6 +44,20 @@ def as_refused(kernel: Kernel, given: Mapping[str, Reals], outcome: Outcome) -> 
         return outcome
     left = tuple(one for one in outcome.findings if one not in doubtful)
     return replace(outcome, findings=left, refusal=Refusal(doubtful[0].message, doubtful[0].line))
+
+
+def without_unset(kernel: Kernel, made: Mapping[str, AnswerSet], outcome: Outcome) -> Outcome:
+    """The outcome without the findings of elements that the reference leaves unset, too."""
+
+    def is_unset(one: Finding) -> bool:
+        role = kernel.arrays[one.array].writes if one.kind == "unwritten" and one.array in kernel.arrays else None
+        if role is None or one.index is None:
+            return False
+        unset = ~made[role].enclosure.judged.reshape(-1)
+        return one.index < len(unset) and bool(unset[one.index]) and one.count <= int(unset.sum())
+
+    left = [one for one in outcome.findings if not is_unset(one)]
+    return outcome if len(left) == len(outcome.findings) else replace(outcome, findings=tuple(left))
 
 
 def without_reused(kernel: Kernel, outcome: Outcome) -> Outcome:

@@ -92,6 +92,8 @@ def guessed_text(kernel: KernelResult) -> str:
         return ""
     if depends_on_answers(kinds):
         return "the answers are judged by a claim that kfuzz guessed in part: --verbose has it; write down what differs"
+    if not kernel.kernel.axes:
+        return ""
     sizes = ", ".join(f"{name} {size_text(axis.lo)}..{size_text(axis.hi)}" for name, axis in kernel.kernel.axes.items())
     words = kernel.news[0].headline.defect.scene.words
     return f"kfuzz guessed the sizes {sizes}. If your callers never pass {words}, narrow `axes`"

@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 import torch
 
 from kfuzz.claims.references.torch.task_data import numbers_of_data, tensors_of_data
-from kfuzz.devices.python.torch.drawn_inputs import as_arguments
+from kfuzz.devices.python.torch.drawn_inputs import as_arguments, set_seeds
 
 NAME = "get_inputs"
 SIMPLE = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List)
@@ -60,7 +60,7 @@ class TextMaker:
         finally:
             for node, old in was:
                 node.value = old
-        torch.manual_seed(0)
+        set_seeds(0)
         with torch.device(device):
             return as_arguments(make(**self.keywords | changed))
 

@@ -25,6 +25,8 @@ from kfuzz.claims.references.torch.seen_integers import (
     drawn_integers,
     integers_seen,
     limit_of,
+    what_is_seen,
+    why_not_described,
 )
 from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims
 from kfuzz.claims.references.torch.task_data import as_text, names_of, numbers_of_data, rebuilt, tensors_of_data
@@ -204,7 +206,11 @@ def limits_of(
     lengths = {size: name for name, size in reversed(list(home.items()))}
     below = {name: "" if limit is None else lengths.get(limit, str(limit)) for name, limit in limits.items()}
     unclear = [name for name, text in below.items() if not text]
-    seen = integers_seen(lambda: tensors_of_data(as_arguments(module.get_inputs())), list(made), unclear)
+    under_seeds = integers_seen(lambda: tensors_of_data(as_arguments(module.get_inputs())), list(made), unclear)
+    for name, some in under_seeds.items():
+        if why := why_not_described(some):
+            raise CannotError(f"{name} {why}")
+    seen = {name: what_is_seen(some) for name, some in under_seeds.items()}
     for name, one in seen.items():
         if one.order in ORDERS:
             below[name] = one.text(lengths.get(one.high, ""))

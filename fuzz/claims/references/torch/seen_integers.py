@@ -3,13 +3,14 @@
 Knows tensors; it knows no reference.
 """
 
-import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+
+from kfuzz.devices.python.torch.drawn_inputs import set_seeds
 
 SEEDS = 4
 MOST_ELEMENTS, MOST_BESIDE = 1 << 24, 1 << 28
@@ -18,6 +19,11 @@ MANY = 4
 """So many integers in each row are not sorted by chance under every seed."""
 NEARLY_ALL = 0.75
 """Integers over this part of what a byte holds may be any byte."""
+
+MOST_FIELDS, LEAST_ROWS = 16, 16
+"""A row of so many integers may be a record; in so many rows integers of one range are not all in half of it by chance,
+but once in 32,000 times.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,16 +52,22 @@ class SeenIntegers:
 
 def integers_seen(
     make: Callable[[], Sequence[torch.Tensor]], names: Sequence[str], wanted: Collection[str]
-) -> Mapping[str, SeenIntegers]:
-    """What is seen of each of these tensors of integers among the inputs."""
+) -> Mapping[str, list[torch.Tensor]]:
+    """Each of these tensors of integers among the inputs, as it is under several seeds."""
     every: dict[str, list[torch.Tensor]] = {}
     for seed in range(SEEDS if wanted else 0):
-        torch.manual_seed(seed)
-        random.seed(seed)
+        set_seeds(seed)
         for name, one in zip(names, make(), strict=False):
             if name in wanted and one.numel():
                 every.setdefault(name, []).append(one.detach().cpu())
-    return {name: what_is_seen(some) for name, some in every.items()}
+    return every
+
+
+def why_not_described(some: Sequence[torch.Tensor]) -> str:
+    """Why one structure does not say what the integers of an input are; empty if it may."""
+    if len({one.shape for one in some}) > 1:
+        return "has another size at each call of get_inputs"
+    return "has fields of its own in each row" if are_records(some) else ""
 
 
 def what_is_seen(some: Sequence[torch.Tensor]) -> SeenIntegers:
@@ -81,6 +93,16 @@ def what_is_seen(some: Sequence[torch.Tensor]) -> SeenIntegers:
     order = "distinct" if is_distinct else "sorted" if is_sorted else ""
     cuts, total = cuts_of(wide)
     return SeenIntegers(low, high, order, cuts=cuts, total=total)
+
+
+def are_records(some: Sequence[torch.Tensor]) -> bool:
+    """Whether each row has fields of its own, as a place, a length and a flag: one range says little of them."""
+    rows = [one.long().reshape(-1, one.shape[-1]) for one in some if one.ndim > 1 and 1 < one.shape[-1] <= MOST_FIELDS]
+    if len({one.shape[-1] for one in rows}) != 1 or sum(map(len, rows)) < LEAST_ROWS:
+        return False
+    table = torch.cat(rows)
+    low, high = table.amin(0), table.amax(0)
+    return bool(((high - low) * 2 < high.max() - low.min()).any())
 
 
 def cuts_of(wide: Sequence[torch.Tensor]) -> tuple[str, int]:

@@ -41,10 +41,15 @@ def inputs_of_draw(make: Callable[[], Any], path: Path, draw: Any, on_gpu: bool 
 def made_under(make: Callable[[], Any], seed: int) -> Any:  # noqa: ANN401  containers of tensors
     """What a function makes under a seed."""
     with _disable_current_modes(), torch.enable_grad(), as_in_every_process():
-        torch.manual_seed(seed)
-        random.seed(seed)
-        np.random.seed(seed)
+        set_seeds(seed)
         return as_arguments(make())
+
+
+def set_seeds(seed: int) -> None:
+    """Begin each sequence of random numbers that a file may draw from."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed)
 
 
 @contextmanager
