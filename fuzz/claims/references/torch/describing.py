@@ -5,9 +5,10 @@ process that judges an answer.
 """
 
 import json
+import signal
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -47,6 +48,8 @@ LARGER = (1, 20, 70)
 """Least sizes at which a reference runs: one with windows does not run at the smallest."""
 MOST_SECONDS = 20
 """After so long the sizes of a reference are those that its file has."""
+MOST_SECONDS_OF_ALL = 60
+"""After so long its integers, too."""
 STEPS = (1, 2, 3, 5, 7, 10, 12, 17, 22, 29, 33, 44)
 """How far each size moves alone, in its multiples, so that a size that follows from it is seen: of one after a window
 that moves by 32 places, too."""
@@ -70,15 +73,36 @@ def described(asked: Mapping[str, Any]) -> dict[str, Any]:
     Whatever stops kfuzz from varying sizes and integers, the inputs can be what get_inputs makes: a last way.
     """
     try:
-        return answer_for(runnable_of(asked), asked)
-    except Exception as error:  # any error of the user's file, or of torch: reported as it is
-        words = str(error) if isinstance(error, CannotError) else f"the reference cannot be run: {words_of(error)}"
+        with limited(MOST_SECONDS_OF_ALL):
+            return answer_for(runnable_of(asked), asked)
+    except (Exception, TooSlowError) as error:  # any error of the user's file, or of torch: reported as it is
+        words = str(error) if isinstance(error, CannotError | TooSlowError) else f"the reference cannot be run: {words_of(error)}"
         if isinstance(error, DrawsError) or asked["inputs"] or asked["task"]:
             return {"error": words}
         try:
             return {**drawn_answer(asked), "kept": words}
         except Exception:  # as above
             return {"error": words}
+
+
+class TooSlowError(BaseException):
+    """It takes longer than it may. No `except Exception` of what tries sizes takes it for a size that does not run."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise a TooSlowError after so long, by the processor's time."""
+
+    def end(*_: object) -> None:
+        raise TooSlowError(f"to try its sizes takes more than {seconds:.0f} s")
+
+    was = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, was)
 
 
 def drawn_answer(asked: Mapping[str, Any]) -> dict[str, Any]:

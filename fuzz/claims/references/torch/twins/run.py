@@ -12,7 +12,9 @@ from functools import cache
 from typing import Any
 
 import torch
+from torch._C import DispatchKey
 from torch._decomp import core_aten_decompositions, decomposition_table
+from torch._ops import HigherOrderOperator
 
 from kfuzz.claims.references.torch.declared import DrawsError
 from kfuzz.claims.references.torch.storage import does_draw, is_view, key_of, name_of, tensors_in
@@ -147,6 +149,8 @@ class RunNotes:
 class TwinRun(UncompiledMode):
     """One run of a reference. `file`: the reference's own, whose lines are named."""
 
+    supports_higher_order_operators = True
+
     def __init__(self, file: str = "", options: RunOptions | None = None) -> None:
         super().__init__()
         self.file, self.options = file, options or RunOptions()
@@ -216,7 +220,11 @@ class TwinRun(UncompiledMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
         """Run one operation on torch's tensors and on their twins."""
-        kwargs, name = kwargs or {}, name_of(func)
+        kwargs = kwargs or {}
+        if isinstance(func, HigherOrderOperator):
+            with self:
+                return written_out(func)(*args, **kwargs)
+        name = name_of(func)
         self.notes.count += 1
         known = rule_of(name)
         if known is None and is_composite(func):
@@ -390,6 +398,11 @@ class TwinRun(UncompiledMode):
         if name == "masked_select":  # numbers at places that are certain
             return torch.ops.aten.index.Tensor(args[0], [exact[1]])
         return func(*exact, *args[len(exact) :], **kwargs)
+
+
+def written_out(func: HigherOrderOperator) -> Callable[..., Any]:
+    """What an operation on functions does without a compiler, as a function of Python: `cond` calls one of two."""
+    return func.py_kernels[DispatchKey.CompositeExplicitAutograd]  # type: ignore[no-any-return]  # of torch
 
 
 def is_of_numpy(one: torch.Tensor) -> bool:
