@@ -130,7 +130,7 @@ class PythonBackend:
         as_on_gpu = extensions.as_on_gpu(job.path) if extensions else nullcontext()
         with as_on_gpu, self._watch_import(job, probe, has_programs):
             try:
-                given = self._modules.given(call)
+                given = self._modules.given(job, call)
                 function = self._modules.function(job, call)
             except OtherWeightsError as error:
                 return Outcome(refusal=Refusal(str(error)), lacks_weights=True)

@@ -19,6 +19,7 @@ from typing import Any
 
 from kfuzz.devices import GIVEN, MAKER, ClaimError, DrawnWeights, Job, NeedsGpuError, PythonCall, UnsupportedError
 from kfuzz.devices.python.hiding import hidden
+from kfuzz.devices.python.own_classes import in_own_classes
 from kfuzz.devices.python.raising import find_lack, line_in_file, words_of
 
 KEPT_MODULES = 256
@@ -66,7 +67,7 @@ class Modules:
             self._objects[which] = self._forward_of(job, call, function, module, number)
         return self._objects[which]
 
-    def given(self, call: PythonCall) -> dict[str, Callable[..., Any]]:
+    def given(self, job: Job, call: PythonCall) -> dict[str, Callable[..., Any]]:
         """What makes the inputs of a reference's file, as arguments call it, if one of them has a part of them.
 
         Without a draw it is made once, now.
@@ -74,10 +75,12 @@ class Modules:
         if call.maker is None:
             return {}
         module, path = self._module(*call.maker, call), call.maker[0]
+        as_own = partial(in_own_classes, theirs=module, own=self._module(job.path, job.source, call))
         if any(GIVEN in text for text in call.arguments):
-            made = module.get_inputs()
+            made = as_own(module.get_inputs())
             return {MAKER: lambda: made}
-        return {MAKER: lambda draw: import_module(DRAWN).inputs_of_draw(module.get_inputs, path, draw, self._on_gpu)}
+        draw = partial(import_module(DRAWN).inputs_of_draw, module.get_inputs, path, on_gpu=self._on_gpu)
+        return {MAKER: lambda number: as_own(draw(draw=number))}
 
     def _module(self, path: Path, source: str, call: PythonCall) -> ModuleType:
         """The module of a file, which runs once."""

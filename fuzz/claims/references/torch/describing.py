@@ -48,7 +48,7 @@ LARGER = (1, 20, 70)
 """Least sizes at which a reference runs: one with windows does not run at the smallest."""
 MOST_SECONDS = 20
 """After so long the sizes of a reference are those that its file has."""
-MOST_SECONDS_OF_ALL = 60
+MOST_SECONDS_OF_ALL = 40
 """After so long its integers, too."""
 STEPS = (1, 2, 3, 5, 7, 10, 12, 17, 22, 29, 33, 44)
 """How far each size moves alone, in its multiples, so that a size that follows from it is seen: of one after a window

@@ -241,9 +241,9 @@ class TwinRun(UncompiledMode):
         if name in FACTORIES or not is_live:
             return self.take_exact(func, name, args, kwargs)
         if name in FILLS:
-            return self.fill_with_drawn(func, name, args, kwargs)
+            return self.take_drawn(func, name, args, kwargs)
         if does_draw(func) and not draws_nothing(name, args, kwargs):
-            raise DrawsError(name, self.where())
+            return self.take_drawn(func, name, args, kwargs)
         if known is None and func in core() and "out" not in kwargs:
             try:
                 with self:
@@ -347,22 +347,23 @@ class TwinRun(UncompiledMode):
             facts = None
         self.twins.put(one, x, both, None if both is None else facts)
 
-    def fill_with_drawn(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
-        """Draw numbers into a tensor: nothing is known of them."""
+    def take_drawn(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
+        """Run what draws numbers, into a tensor or a new one: nothing is known of them."""
         out = func(*args, **kwargs)
         self.notes.drawn.append(DrawsError(name, self.where()))
         with torch.no_grad():
-            x = args[0].detach().to(torch.float64) if args[0].is_floating_point() else args[0].detach()
-            r = None if self.options.trusts_draws else torch.full(x.shape, torch.inf, dtype=torch.float64)
-            self.twins.put(args[0], x, r)
+            for one in tensors_in(out if isinstance(out, tuple | list) else [out]):
+                x = numbers_of(one.detach())
+                r = None if self.options.trusts_draws else torch.full(x.shape, torch.inf, dtype=torch.float64)
+                self.twins.put(one, x, r)
         return out
 
     def take_exact(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
         """Run what gives exact numbers: integers of integers, and tensors that are filled."""
+        if does_draw(func):
+            return self.take_drawn(func, name, args, kwargs)
         out = func(*args, **kwargs)
         for one in tensors_in(out if isinstance(out, tuple | list) else [out]):
-            if does_draw(func):
-                raise DrawsError(name, self.where())
             self.joint.pop(key_of(one), None)
             if name in UNSET and self.noise is None:
                 with torch.no_grad():
@@ -389,6 +390,8 @@ class TwinRun(UncompiledMode):
                 self.left[float(sets[0].x)] = float(sets[0].radius)
             return complex(sets[0].x) if sets[0].x.is_complex() else float(sets[0].x)
         if not is_sure:
+            if self.notes.drawn:
+                raise self.notes.drawn[0]
             raise UnstableError(f"{self.where()}: the reference goes by values that rounding may change ({name})")
         exact = [
             one.x.to(real.dtype) if real.dtype not in GRIDS else real for one, real in zip(sets, given, strict=True)
