@@ -9,7 +9,7 @@ import keyword
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
@@ -54,19 +54,22 @@ def _names_in(node: ast.expr) -> Iterator[str]:
             yield from _names_in(one)
     elif made := maker_of(node):
         yield from (one.id for one in made.args if isinstance(one, ast.Name))
-    elif isinstance(node, ast.IfExp):
-        for one in (node.body, node.test, node.orelse):
-            yield from _names_in(one)
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-        yield from _names_in(node.left)
-    elif isinstance(node, ast.Tuple | ast.List):
-        for one in node.elts:
-            yield from _names_in(one)
-    elif isinstance(node, ast.Dict):
-        for one in node.values:
+    elif parts := parts_of(node):
+        for one in parts:
             yield from _names_in(one)
     else:
         ast.literal_eval(node)
+
+
+def parts_of(node: ast.expr) -> Sequence[ast.expr]:
+    """The values in a container, a choice of two, or the remainder by which one of them is chosen; none of others."""
+    if isinstance(node, ast.IfExp):
+        return (node.body, node.test, node.orelse)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        return (node.left, node.right)
+    if isinstance(node, ast.Dict):
+        return node.values
+    return node.elts if isinstance(node, ast.Tuple | ast.List) else ()
 
 
 OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {

@@ -11,7 +11,19 @@ from kfuzz.campaign.properties.property import RunJob
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.callables import values_of
 from kfuzz.claims.references.running import ReferenceEndsError
-from kfuzz.devices import CALLER, ClaimError, DeviceError, Finding, Job, Outcome, Probe, PythonCall, Refusal, Run, has_maker
+from kfuzz.devices import (
+    CALLER,
+    ClaimError,
+    DeviceError,
+    Finding,
+    Job,
+    Outcome,
+    Probe,
+    PythonCall,
+    Refusal,
+    Run,
+    has_maker,
+)
 from kfuzz.oracle.accuracy.rounding import Accuracy
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import Reals

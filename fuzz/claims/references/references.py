@@ -73,9 +73,7 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     if claim.op != OP:
         return replace(claim, op=PREFIX + str(formula), reference=reference)
     overwrites, shares, doubles = (tuple(answer[name]) for name in ("overwrites", "shares", "doubles"))
-    reference = replace(
-        reference, overwrites=overwrites, shares=shares, doubles=doubles, kept=answer.get("kept", "")
-    )
+    reference = replace(reference, overwrites=overwrites, shares=shares, doubles=doubles, kept=answer.get("kept", ""))
     claim = replace(claim, op=str(formula), reference=reference)
     for one in formats():
         claim = one.complete(front, claim, answer)
@@ -107,7 +105,8 @@ def op_by_reference(path: Path, source: str, file: Path) -> ReferenceOp:
     if reason := next(filter(None, (one.why_not_cuda(answer) for one in formats())), ""):
         raise ClaimError(f"{shown_path(path)}: {reason}")
     if answer.get("kept"):
-        raise ClaimError(f"{shown_path(path)}: {shown_path(file)} hands over what only Python can make: {answer['kept']}")
+        only_python = f"{shown_path(file)} hands over what only Python can make"
+        raise ClaimError(f"{shown_path(path)}: {only_python}: {answer['kept']}")
     record = {**asdict(reference), "path": str(reference.path.resolve())}
     cache.save(f"{FOLDER}/{formula.parent.name}/{formula.stem}{MADE_FROM}", json.dumps(record).encode())
     return ReferenceOp(str(formula), home_in(answer), answer.get("exported", ""), given_in(answer), numbers_in(answer))

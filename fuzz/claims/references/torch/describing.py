@@ -76,7 +76,8 @@ def described(asked: Mapping[str, Any]) -> dict[str, Any]:
         with limited(MOST_SECONDS_OF_ALL):
             return answer_for(runnable_of(asked), asked)
     except (Exception, TooSlowError) as error:  # any error of the user's file, or of torch: reported as it is
-        words = str(error) if isinstance(error, CannotError | TooSlowError) else f"the reference cannot be run: {words_of(error)}"
+        is_own = isinstance(error, CannotError | TooSlowError)
+        words = str(error) if is_own else f"the reference cannot be run: {words_of(error)}"
         if isinstance(error, DrawsError) or asked["inputs"] or asked["task"]:
             return {"error": words}
         try:

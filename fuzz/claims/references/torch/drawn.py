@@ -1,8 +1,8 @@
 """The last way to make a reference's inputs: whatever get_inputs makes, called under another seed for each trial.
 
-An input of one integer, the draw, says under which seed. Floats of one shape are arrays that kfuzz draws, in every other
-draw; all else, such as integers, truths and objects, is as get_inputs makes it. Knows get_inputs and torch's tensors; it
-knows no set.
+An input of one integer, the draw, says under which seed. Floats of one shape are arrays that kfuzz draws, in every
+other draw; all else, such as integers, truths and objects, is as get_inputs makes it. Knows get_inputs and torch's
+tensors; it knows no set.
 """
 
 import time
@@ -39,7 +39,7 @@ Keys = tuple[int | str, ...]
 
 @dataclass(frozen=True)
 class DrawnArray:
-    """A tensor that is an array of the op. `is_changed`: the reference writes into it, so that it is one in each draw."""
+    """A tensor that is an array of the op. `is_changed`: in each draw, since the reference writes into it."""
 
     name: str
     keys: Keys
@@ -147,8 +147,8 @@ def drawn_inputs_of(make: Callable[[int], Any], reference: Callable[..., Any]) -
         for keys in tensor_places(every[0])
         if keys in kept
     ]
-    tensors = [one for data in every for one in tensors_of_data(data)]
-    halves = [OF_TYPE[kind].name for kind in (torch.bfloat16, torch.float16) if any(one.dtype == kind for one in tensors)]
+    kinds = {one.dtype for data in every for one in tensors_of_data(data)}
+    halves = [OF_TYPE[kind].name for kind in (torch.bfloat16, torch.float16) if kind in kinds]
     most = MOST_DRAWS if is_alike else PER_SEED
     made = DrawnInputs(role, arrays, (), (), most, next(iter(halves), ""))
     own = list(texts_of(made.with_own_numbers, every))

@@ -163,8 +163,9 @@ def parameters_of(reference: Callable[..., Any]) -> list[str]:
     called = getattr(reference, "forward", reference)
     called = getattr(called, "_init_fn", called)  # of an operation that torch.library.custom_op registers
     with suppress(TypeError, ValueError):
-        every = inspect.signature(called).parameters.values()
-        return [one.name for one in every if one.name != "self" and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+        every = inspect.signature(called).parameters
+        in_order = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        return [name for name, one in every.items() if name != "self" and one.kind in in_order]
     return []
 
 

@@ -20,7 +20,7 @@ from torch.utils import cpp_extension
 from kfuzz.claims.references.submissions.gpu_mode import folders_of
 from kfuzz.claims.references.torch.configs import configure
 from kfuzz.claims.references.torch.declared import Declared, reference_of
-from kfuzz.claims.references.torch.drawn import DrawnInputs, draws_of, drawn_inputs_of
+from kfuzz.claims.references.torch.drawn import DrawnInputs, drawn_inputs_of, draws_of
 from kfuzz.claims.references.torch.given import MadeInputs, inputs_of, parameters_of
 from kfuzz.claims.references.torch.model_functions import Forward, function_of_task, is_task
 from kfuzz.claims.references.torch.schemas import inputs_by_schema

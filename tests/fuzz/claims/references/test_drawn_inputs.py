@@ -56,7 +56,8 @@ DRAWN = [
     AnyFunction(
         "floats whose number differs at each call", "x, at",
         "    return torch.zeros(8, 3).index_add(0, at, x)",
-        "    n = int(torch.randint(4, 30, ()))\n    return [torch.randn(n, 3), torch.randint(0, 8, (n,)).sort().values]",
+        "    n = int(torch.randint(4, 30, ()))\n"
+        "    return [torch.randn(n, 3), torch.randint(0, 8, (n,)).sort().values]",
         "torch.zeros(8, 3)", "torch.ones(8, 3)",
     ),
     AnyFunction(
@@ -137,7 +138,8 @@ DRAWN = [
         "    assert mode in ('sum', 'mean') and len(cols) == int(ptr[-1]) == len(values)\n"
         "    rows = [values[a:b] @ x[cols[a:b]] for a, b in zip(ptr.tolist(), ptr[1:].tolist())]\n"
         "    return torch.stack(rows)",
-        "    kept = torch.rand(5, 7) < 0.5\n    kept[0] = True\n    ptr = torch.cat([torch.zeros(1).long(), kept.sum(1).cumsum(0)])\n"
+        "    kept = torch.rand(5, 7) < 0.5\n    kept[0] = True\n"
+        "    ptr = torch.cat([torch.zeros(1).long(), kept.sum(1).cumsum(0)])\n"
         "    return [ptr, kept.nonzero()[:, 1], torch.randn(int(ptr[-1])), torch.randn(7, 3), 'sum']",
         "values[a:b] @", "values[a:b].abs() @",
     ),
@@ -190,8 +192,8 @@ WRAPPED = {
     "a partial function": "lambda made: functools.partial(made, by=0.5)",
     "an object that is called": "lambda made: type('Own', (), {'__call__': lambda self, *given: made(*given)})()",
     "a function of any arguments": "lambda made: lambda *given, **named: made(*given, **named)",
-    "an operation on functions": "lambda made: lambda x, n, by=0.5: torch.cond(x.sum() * 0 == 0, lambda x: made(x, n, by), "
-    "lambda x: x[:1, :1] * 0, (x,))",
+    "an operation on functions": "lambda made: lambda x, n, by=0.5: torch.cond("
+    "x.sum() * 0 == 0, lambda x: made(x, n, by), lambda x: x * 0, (x,))",
 }
 
 
