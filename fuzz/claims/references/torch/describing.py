@@ -82,6 +82,8 @@ def described(asked: Mapping[str, Any]) -> dict[str, Any]:
             return {"error": words}
         try:
             return {**drawn_answer(asked), "kept": words}
+        except CannotError as last:
+            return {"error": words if str(last) == words else f"{words}; {last}"}
         except Exception:  # as above
             return {"error": words}
 

@@ -30,7 +30,7 @@ from kfuzz.claims.references.torch.seen_integers import (
 )
 from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims
 from kfuzz.claims.references.torch.task_data import as_text, names_of, numbers_of_data, rebuilt, tensors_of_data
-from kfuzz.devices import GIVEN
+from kfuzz.devices import GIVEN, inside
 from kfuzz.devices.python.torch.drawn_inputs import as_arguments
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.numbers.elements import BOOL, F32, F64
@@ -176,6 +176,7 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     maker = TextMaker(module, source)
     sizes = SizesInText(maker, DoesTake(maker, reference))
     data, names = sizes.data, names_of_inputs(reference, sizes.data)
+    data = maker.made({}) if has_modules(data) else data  # one without memory computes nothing
     found, made = sizes.found(names), dict(zip(names, tensors_of_data(data), strict=True))
     parts = [[*dims, "2"] if one.is_complex() else dims for dims, one in zip(found.dims, made.values(), strict=True)]
     dims = dict(zip(names, parts, strict=True))
@@ -191,6 +192,11 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     )
     gradients = [place for place, one in tensors if one.requires_grad]
     return MadeInputs(declared, data, found.numbers, found.multiples, gradients)
+
+
+def has_modules(data: Any) -> bool:  # noqa: ANN401  containers of tensors
+    """Whether one of torch's modules is among the inputs."""
+    return isinstance(data, torch.nn.Module) or any(map(has_modules, (inside(data) or {}).values()))
 
 
 def limits_of(

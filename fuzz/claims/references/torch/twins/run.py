@@ -404,7 +404,12 @@ class TwinRun(UncompiledMode):
 
 
 def written_out(func: HigherOrderOperator) -> Callable[..., Any]:
-    """What an operation on functions does without a compiler, as a function of Python: `cond` calls one of two."""
+    """What an operation on functions does without a compiler, as a function of Python.
+
+    torch's own `cond` runs in no mode.
+    """
+    if func.name() == "cond":
+        return lambda truth, yes, no, operands: (yes if truth else no)(*operands)
     return func.py_kernels[DispatchKey.CompositeExplicitAutograd]  # type: ignore[no-any-return]  # of torch
 
 
