@@ -7,7 +7,9 @@ import ast
 import contextlib
 import importlib.util
 import linecache
+import operator
 import os
+import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -25,9 +27,10 @@ from kfuzz.devices.python.raising import find_lack, line_in_file, words_of
 KEPT_MODULES = 256
 WEIGHTS = "kfuzz.claims.references.torch.weights"
 """It draws weights, and imports torch for it."""
+TORCH = "torch"
 DRAWN = "kfuzz.devices.python.torch.drawn_inputs"
 SEED = 0
-"""Set before kfuzz makes an object, so that its own weights are those of its reference."""
+"""Set before kfuzz runs a file or makes an object, so that its own weights are those of its reference."""
 TYPES = "task"
 """The module beside a submission to GPU MODE that names the types of its data; it does not travel with it."""
 BESIDE: list[str] = []
@@ -88,6 +91,8 @@ class Modules:
             if len(self._made) >= KEPT_MODULES:
                 self._made.clear()
                 self._objects.clear()
+            if call.library == TORCH:
+                import_module(TORCH)  # it is there when the random numbers begin
             self._made[path, source] = execute_file(path, source, len(self._made), self._on_gpu, call.beside)
         return self._made[path, source]
 
@@ -170,6 +175,7 @@ def execute_file(path: Path, source: str, number: int, on_gpu: bool = False, bes
     linecache.cache[str(full)] = (len(source), None, source.splitlines(keepends=True), str(full))
     try:
         supply_types(source)
+        begin_random_numbers()
         with hidden():
             exec(compile(source, str(full), "exec"), vars(module))  # noqa: S102  it is what the user asks for
     except (KeyboardInterrupt, MemoryError, UnsupportedError):
@@ -181,6 +187,14 @@ def execute_file(path: Path, source: str, number: int, on_gpu: bool = False, bes
         where = f"{path}:{at}" if at else str(path)
         raise ClaimError(f"{where}: the file cannot be imported: {words_of(error)}") from None
     return module
+
+
+def begin_random_numbers() -> None:
+    """Let a file draw the same numbers in each process: a table of weights that a reference's file draws is in both."""
+    random.seed(SEED)
+    for name, begin in (("numpy", "random.seed"), ("torch", "manual_seed")):
+        if (library := sys.modules.get(name)) is not None:
+            operator.attrgetter(begin)(library)(SEED)
 
 
 class AnyTypes(ModuleType):

@@ -24,6 +24,7 @@ import numpy as np
 import torch
 
 Window = namedtuple("Window", "left right")
+WEIGHTS, TABLE = torch.randn(8, 3), torch.from_numpy(np.random.rand(6, 8)).float()
 LEVELS = torch.tensor([-1.0, -0.25, 0.25, 1.0])
 
 
@@ -177,6 +178,12 @@ DRAWN = [
         "    x = torch.randn(4, 2, 8)\n    scales = x.abs().amax(-1) / 448\n"
         "    codes = (x / scales[..., None]).to(torch.float8_e4m3fn).view(torch.uint8)\n"
         "    return [codes.flatten(), scales, [4, 16]]", "* scales", "/ scales",
+    ),
+    AnyFunction(
+        "a table that the file draws when it is imported", "x, lengths",
+        "    assert int(lengths.sum()) == len(x)\n    return x @ WEIGHTS",
+        "    n = random.randint(2, 9)\n    return [torch.cat([TABLE[:4]] * n), torch.full((n,), 4)]",
+        "@ WEIGHTS", "@ WEIGHTS.abs()",
     ),
     AnyFunction(
         "numbers of numpy and of Python's own chance", "x, picks, weights",
