@@ -160,6 +160,8 @@ class TwinRun(UncompiledMode):
         self.left: dict[float, float] = {}
         """The radius of each number that has left torch."""
         self.steps_done = 0
+        self.has_left = False
+        """Whether numbers that rounding may change have left torch, and may come back as exact ones."""
 
     # -- how a kernel may round in this run
 
@@ -216,6 +218,17 @@ class TwinRun(UncompiledMode):
             r = torch.tensor(self.left.get(one, PYTHON * SINGLE * abs(one)), dtype=torch.float64)
         return NumberSet(torch.tensor(one, dtype=kind), r, torch.float64)
 
+    def note_leaving(self, one: torch.Tensor) -> None:
+        """Note a tensor that leaves torch: one whose numbers rounding may change."""
+        with torch.no_grad():
+            self.has_left |= self.twins.has(one) and not self.twins.get(one).is_exact
+
+    def note_return(self, name: str, given: Sequence[torch.Tensor]) -> None:
+        """Note floats that may be made of those that have left: in an array of numpy, or in a new tensor of a list."""
+        floats = [one for one in given if one.is_floating_point() and not self.twins.has(one)]
+        if any(is_of_numpy(one) or (name == "lift_fresh" and one.ndim) for one in floats):
+            self.notes.left[self.where()] = None
+
     # -- operations
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
@@ -226,6 +239,7 @@ class TwinRun(UncompiledMode):
                 return written_out(func)(*args, **kwargs)
         name = name_of(func)
         self.notes.count += 1
+        self.note_return(name, tensors_in([list(args), dict(kwargs)]) if self.has_left else [])
         known = rule_of(name)
         if known is None and is_composite(func):
             with self:

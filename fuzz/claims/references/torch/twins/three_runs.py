@@ -14,6 +14,7 @@ import torch
 
 from kfuzz.claims.references.torch.storage import key_of
 from kfuzz.claims.references.torch.twins.leaves import GivenInputs, Leaf, call_with, fresh, tensors_among
+from kfuzz.claims.references.torch.twins.leaving import WatchedLeaving
 from kfuzz.claims.references.torch.twins.run import RunNotes, RunOptions, StepNoise, StoredWay, TwinRun
 from kfuzz.claims.references.torch.twins.sets import (
     SINGLE,
@@ -119,7 +120,7 @@ class Answered:
     def run(self, **options: Any) -> tuple[TwinRun, list[tuple[str, Any, NumberSet]]]:  # noqa: ANN401
         """Run the reference with twins: each output, and its set."""
         run, given = TwinRun(self.file, RunOptions(narrow=self.kind, **options)), fresh(self.given)
-        with without_mkldnn(), run:
+        with without_mkldnn(), run, WatchedLeaving(run.note_leaving):
             made = call_with(self.function, given, self.changed)
         with torch.no_grad():
             return run, [(name, one, run.set_of(one)) for name, one in made]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -93,3 +94,49 @@ def test_nothing_compiles_a_reference() -> None:
     uncompiled = pytest.importorskip("kfuzz.claims.references.torch.runnable").uncompiled
     assert uncompiled(radius_of) is radius_of
     assert uncompiled(fullgraph=True, mode="max-autotune")(radius_of) is radius_of
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: torch.from_numpy(np.sqrt(x.exp().numpy())) * 2.0,
+        lambda x: torch.tensor([one / 3 for one in x.exp().tolist()]) * 2.0,
+        lambda x: torch.tensor(np.asarray(x.exp())) + 0.0,
+    ],
+    ids=["numpy", "list", "array"],
+)
+def test_floats_that_come_back_to_torch_are_not_exact(function: Callable[..., Any]) -> None:
+    """Before, they had no radius, so that a kernel which computes the same in float32 was accused."""
+    answered = Answered(function, [torch.randn(8)])
+    assert bool(answered.sets[0].loosest.isinf().all())
+    assert answered.notes.left
+
+
+def test_constants_of_numpy_stay_exact() -> None:
+    answered = Answered(lambda x: torch.from_numpy(np.arange(8.0)).float() + x, [torch.randn(8)])
+    assert not answered.notes.left
+    assert bool(answered.sets[0].loosest.isfinite().all())
+
+
+def test_memory_that_is_left_unset_is_not_judged() -> None:
+    def half(x: Any) -> Any:  # noqa: ANN401  a tensor
+        out = torch.empty(8)
+        out[:4] = x[:4]
+        return out
+
+    (made,) = Answered(half, [torch.randn(8)]).sets
+    assert made.proved.isinf().tolist() == [False] * 4 + [True] * 4
+
+
+def test_only_what_follows_from_a_draw_is_not_judged() -> None:
+    answered = Answered(lambda x: (x * 2.0, x + torch.randn_like(x)), [torch.randn(8)])
+    doubled, noisy = answered.sets
+    assert bool(doubled.proved.isfinite().all())
+    assert bool(noisy.proved.isinf().all())
+
+
+def test_a_product_in_a_loop_has_one_way_to_store_its_operands() -> None:
+    def attend(x: Any) -> Any:  # noqa: ANN401  a tensor
+        return torch.stack([torch.softmax(one.float() @ one.float().T, -1) @ one.float() for one in x])
+
+    assert len(Answered(attend, [torch.randn(3, 4, 8).half()], __file__).stored) == 2
