@@ -23,6 +23,7 @@ from kfuzz.devices.cpu.confine import StartedProcessError, confine
 from kfuzz.devices.cpu.experiments import CpuRun, Manner, examine
 from kfuzz.devices.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.devices.cpu.options import Flavour
+from kfuzz.devices.cpu.outside import library_of
 from kfuzz.devices.cpu.ptx.functions import ALONE
 from kfuzz.devices.cpu.ptx.module import PtxLimits
 from kfuzz.devices.cpu.ptx.storage import shown_register
@@ -54,7 +55,7 @@ class LoadedFlavour:
 
     def __init__(self, job: Job, flavour: Flavour) -> None:
         self.flavour = flavour
-        library = compiler.build_library(job, flavour)
+        library = library_of(job, flavour)
         with confine():  # the file's own constructors run as it is loaded
             self.loaded = abi.LoadedLibrary(library)
         self.lines = Lines(self.loaded.library)
@@ -495,6 +496,11 @@ class CpuBackend:
                 self._runtime.forget(self._programs.popitem(last=False)[1].loaded)
         self._programs.move_to_end(key)
         return program
+
+
+def prepare() -> None:
+    """Build what a process in a sandbox needs and cannot build."""
+    toolchain.build_runtime()
 
 
 def backend() -> CpuBackend:

@@ -14,7 +14,9 @@ from types import TracebackType
 from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step, host_compiler
 from kfuzz.devices.cpu.questions import CpuQuestion
 from kfuzz.devices.limits import BLOCK_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
-from kfuzz.devices.worker.nursery import Nursery
+from kfuzz.devices.sandbox.box import Box
+from kfuzz.devices.worker.helping import is_boxed
+from kfuzz.devices.worker.nursery import Nursery, start_helped
 from kfuzz.devices.worker.worker import Started, Worker, environment, start_command
 from kfuzz.oracle.numbers.plural import plural
 
@@ -28,16 +30,19 @@ kfuzz kills the process."""
 
 
 class CpuDevice:
-    """Runs jobs on this machine's processor, in one worker process. Parallel trials are parallel devices."""
+    """Runs jobs on this machine's processor, in one worker process. Parallel trials are parallel devices.
+
+    `box`: the sandbox of that process, if it has one.
+    """
 
     name = "cpu"
 
-    def __init__(self, through: str = "") -> None:
-        self._through = through
+    def __init__(self, through: str = "", box: Box | None = None) -> None:
+        self._through, self._box = through, box
         host_compiler.find_compiler()
         self._nurseries: set[Nursery] = set()
         """Those of its processes, which they may not outlive."""
-        self._worker = Worker(BACKEND, grace=GRACE, slack=SLACK, start=self._start, watches_idle=True)
+        self._worker = Worker(BACKEND, grace=GRACE, slack=SLACK, start=self._start, watches_idle=not is_boxed())
         self._asked: deque[tuple[Job, Probe, ClaimError | None]] = deque()
 
     def run(self, job: Job, probe: Probe) -> Outcome:
@@ -85,12 +90,15 @@ class CpuDevice:
 
     def _start(self, module: str) -> Started:
         """Start a process: the first by a command, and each further one as a fork, which takes a tenth of the time."""
-        if next(_STARTS) == 0:
+        if is_boxed():
+            return start_helped(module)
+        if next(_STARTS) == 0 and self._box is None:
             return start_command(module)
-        variables = environment()
-        nursery = _nursery_of(tuple((name, one) for name, one in variables.items() if name.startswith(EARLY)))
+        variables = environment(is_boxed=self._box is not None)
+        early = tuple((name, one) for name, one in variables.items() if name.startswith(EARLY))
+        nursery = _nursery_of(early, self._box is not None)
         self._nurseries.add(nursery)
-        return nursery.start(module, variables)
+        return nursery.start(module, variables, self._box)
 
     def _sure(self, job: Job, probe: Probe, first: Callable[[], Outcome]) -> Outcome:
         """The outcome of a job. If the process ended, an earlier job may have damaged it, so only a run in a new
@@ -118,10 +126,10 @@ _STARTS = itertools.count()
 """How many worker processes this process has started."""
 
 
-@functools.lru_cache(maxsize=1)
-def _nursery_of(_: tuple[tuple[str, str], ...]) -> Nursery:
-    """The process of which workers are forks, for these variables."""
-    return Nursery([BACKEND], {})
+@functools.lru_cache(maxsize=2)
+def _nursery_of(_: tuple[tuple[str, str], ...], is_boxed: bool) -> Nursery:
+    """The process of which workers are forks, for these variables, in sandboxes or not."""
+    return Nursery([BACKEND], {}, is_boxed=is_boxed)
 
 
 def check_launch(job: Job, step: Step) -> None:

@@ -3,7 +3,6 @@
 Looks up the lines of instructions. experiments.py decides whether a doubtful sight is a defect.
 """
 
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -12,6 +11,7 @@ from typing import Literal
 from kfuzz.devices import Finding, Job
 from kfuzz.devices.cpu.abi import OTHER_WORK, Place, RawFinding, RawRun, Relation, Traits, Work
 from kfuzz.devices.cpu.compiler import Library
+from kfuzz.devices.cpu.outside import lines_of
 from kfuzz.devices.cpu.scene import LaunchShape, RunScene, coordinates, describe_line, locate_line, read_scene
 from kfuzz.devices.cpu.sights import Doubt, sight_type
 from kfuzz.devices.cpu.unit import KERNEL_NAME
@@ -63,12 +63,10 @@ class Lines:
             return
         # A return address lies after its call, and one less lies inside it. addr2line lists inlined functions from
         # the innermost outwards; the first in the author's files counts, not __ldg or atomicAdd.
-        command = ["addr2line", "--addresses", "--inlines", "--functions", "--demangle"]
-        command += ["--exe", str(self._library.path), *(hex(one - 1) for one in wanted)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        said = lines_of(self._library.path, [one - 1 for one in wanted])
         current, function = -1, ""
         chains: dict[int, list[tuple[str, int]]] = {one: [] for one in wanted}
-        for line in done.stdout.splitlines():
+        for line in said.splitlines():
             file, _, number = line.partition(" (")[0].rpartition(":")
             if line.startswith("0x"):
                 current, function = int(line, 16) + 1, ""

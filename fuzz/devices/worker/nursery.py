@@ -32,8 +32,9 @@ from kfuzz.common.errors import DeviceError
 from kfuzz.common.numpy_threads import use_one_thread
 from kfuzz.common.unnamed_process import START
 from kfuzz.devices import cache
-from kfuzz.devices.worker import worker
-from kfuzz.devices.worker.printed import PrintedText
+from kfuzz.devices.sandbox.box import Box, box_from, enter_for_compiler
+from kfuzz.devices.worker import helping, worker
+from kfuzz.devices.worker.printed import MOST_PRINTED, PrintedText
 from kfuzz.devices.worker.worker import CommandProcess, Started, environment, start_command
 
 NUMBER = struct.Struct("<q")
@@ -41,6 +42,8 @@ USER = struct.Struct("<3i")
 """Process, user and group at the other end of a socket."""
 MOST_BYTES = 4096
 MOST_CALLERS = 512
+MOST_HELPED = 8
+"""Processes that one sandboxed process may have asked for at any time."""
 FILES = 6
 """That a caller sends: the worker's ends of three pipes, its folder, its variables and its standard error."""
 BETWEEN_TRIES = 0.01
@@ -83,6 +86,33 @@ class ForkedProcess:
         return self.returncode
 
 
+class HelpedProcess(ForkedProcess):
+    """A fork of a nursery that another fork of it has asked for, from a sandbox: no signal leaves that."""
+
+    def kill(self) -> None:
+        """End it: the nursery does so when nothing waits for its status any more."""
+        if self.returncode is None:
+            self.returncode = -signal.SIGKILL
+            os.close(self._status)
+
+
+def start_helped(module: str) -> Started:
+    """Start a process from within a sandbox: the helper forks it, into a sandbox of the same kind."""
+    requests, replies, printed = os.pipe(), os.pipe(), PrintedText(MOST_PRINTED)
+    started = None
+    try:
+        started = helping.ask_to_start(module, [requests[0], replies[1], printed.end])
+    finally:
+        for one in (requests[0], replies[1]):
+            os.close(one)
+        printed.begin()
+    if started is None:
+        os.close(requests[1])
+        os.close(replies[0])
+        raise DeviceError("the sandbox starts no further process for this file")
+    return HelpedProcess(started[0], requests[1], replies[0], started[1], printed)
+
+
 class Nursery:
     """A process that has imported some packages, for as long as one of its callers lives; each worker is a fork of it.
 
@@ -90,9 +120,12 @@ class Nursery:
     a worker kills it, another one takes its place: a worker that is a child of the caller could kill that.
     """
 
-    def __init__(self, packages: Sequence[str], variables: Mapping[str, str], family: str = "") -> None:
-        self._packages, self._variables = packages, variables
-        parts = (family or secrets.token_hex(), *packages, *(f"{name}={value}" for name, value in variables.items()))
+    def __init__(
+        self, packages: Sequence[str], variables: Mapping[str, str], family: str = "", is_boxed: bool = False
+    ) -> None:  # fmt: skip
+        self._packages, self._variables, self._is_boxed = packages, variables, is_boxed
+        words = (f"{name}={value}" for name, value in variables.items())
+        parts = (family or secrets.token_hex(), str(is_boxed), *packages, *words)
         self._address = b"\0" + cache.key(*parts)[:32].encode()
         self._begin()
 
@@ -115,30 +148,38 @@ class Nursery:
                     self._process = CommandProcess(
                         [sys.executable, "-c", START, "kfuzz.devices.worker.nursery", *self._packages],
                         stdin=theirs.fileno(),
-                        env={**environment(), **self._variables},
+                        env={**environment(self._is_boxed), **self._variables},
                         start_new_session=True,
                     )
                 break
         self.close: Callable[[], object] = weakref.finalize(self, _close, self._socket, self._process)
 
-    def start(self, module: str, variables: Mapping[str, str] | None = None) -> Started:
+    def start(self, module: str, variables: Mapping[str, str] | None = None, box: Box | None = None) -> Started:
         """Start a process that serves the backend of a module: a fork, or a new process where a fork is not safe.
 
-        It has this process's folder, and these variables instead of those of the nursery.
+        It has this process's folder, and these variables instead of those of the nursery; in this sandbox, if there is
+        one, with the nursery as its helper.
         """
-        started, is_asked = self._fork(module, variables)
+        started, is_asked = self._fork(module, variables, box)
         if not is_asked:
             self.close()
             self._begin()
-            started, _ = self._fork(module, variables)
-        return started or start_command(module)
+            started, _ = self._fork(module, variables, box)
+        return started or start_command(module, box)
 
-    def _fork(self, module: str, variables: Mapping[str, str] | None) -> tuple[ForkedProcess | None, bool]:
+    def _fork(
+        self, module: str, variables: Mapping[str, str] | None, box: Box | None
+    ) -> tuple[ForkedProcess | None, bool]:
         """A fork, if one is safe, and whether the nursery has answered."""
-        requests, replies, status, printed = os.pipe(), os.pipe(), os.pipe(), PrintedText()
+        requests, replies, status = os.pipe(), os.pipe(), os.pipe()
+        printed = PrintedText(None if box is None else MOST_PRINTED)
         theirs = [requests[0], replies[1], status[1]]
+        about = {
+            "variables": None if variables is None else {**variables},
+            "box": None if box is None else box.as_dict(),
+        }
         try:
-            theirs += [os.open(".", os.O_PATH), _written(json.dumps(None if variables is None else {**variables}))]
+            theirs += [os.open(".", os.O_PATH), _written(json.dumps(about))]
             socket.send_fds(self._socket, [module.encode()], [*theirs, printed.end])
             answer = self._socket.recv(NUMBER.size)
         except OSError:
@@ -195,6 +236,8 @@ class ForkRecord:
     pid: int
     status: int
     has_ended: bool = False
+    asked_by: int = 0
+    """The file of the sandboxed process that has asked for it; 0 if none has."""
 
     def look(self) -> None:
         """Write its status if it has ended, and leave it a zombie, which keeps its number."""
@@ -220,6 +263,8 @@ class _Forking:
         self._listener = listener
         self._woken, self._wakes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._callers: dict[int, socket.socket] = {}
+        self._boxes: dict[int, Box] = {}
+        """The sandboxes of those callers that are in one."""
         self._children: dict[int, ForkRecord] = {}
         self._poll = select.poll()
 
@@ -260,23 +305,80 @@ class _Forking:
         """Fork for a caller, or forget it if it has ended."""
         asked = _receive(caller)
         if asked is None:
-            self._poll.unregister(caller)
-            del self._callers[caller.fileno()]
-            caller.close()
+            self._forget_caller(caller)
             return
-        module, (requests, replies, status, *others) = asked
+        module, files = asked
+        if caller.fileno() in self._boxes:
+            self._help(caller, module, files)
+            return
+        requests, replies, status, folder, about, errors = files
+        variables, box = _read_about(about)
+        ours, theirs = socket.socketpair() if box else (None, None)
         if (pid := _fork()) == 0:
             self._leave_to_parent(status)
-            _be_worker(module, requests, replies, *others)
+            os.fchdir(folder)
+            helper = None if theirs is None else theirs.detach()
+            _be_worker(module, (requests, replies, errors), variables, box, helper)
         with contextlib.suppress(OSError):  # the caller has ended
             caller.send(NUMBER.pack(pid or 0))
-        for one in (requests, replies, *others):
+        for one in (requests, replies, folder, about, errors):
             os.close(one)
+        if box and ours and theirs:
+            theirs.close()
+            self._boxes[ours.fileno()] = box
+            self._callers[ours.fileno()] = ours
+            self._poll.register(ours, select.POLLIN)
+        self._note_child(pid, status)
+
+    def _note_child(self, pid: int | None, status: int, asked_by: int = 0) -> None:
         if pid is None:
             os.close(status)
         else:
-            self._children[status] = ForkRecord(pid, status)
+            self._children[status] = ForkRecord(pid, status, asked_by=asked_by)
             self._poll.register(status, 0)  # that its other end is closed is always reported
+
+    def _forget_caller(self, caller: socket.socket) -> None:
+        """End what a caller in a sandbox has asked for: it has ended itself."""
+        number = caller.fileno()
+        self._poll.unregister(caller)
+        del self._callers[number]
+        if self._boxes.pop(number, None):
+            for status in [status for status, one in self._children.items() if one.asked_by == number]:
+                self._poll.unregister(status)
+                self._children.pop(status).forget()
+        caller.close()
+
+    def _help(self, caller: socket.socket, words: str, files: list[int]) -> None:
+        """Do what a process in a sandbox asks for, if that is one of two things, in a process of its own.
+
+        It may have written anything: it chooses neither a folder, nor variables, nor a file for the status.
+        """
+        box, number = self._boxes[caller.fileno()], caller.fileno()
+        verb, _, module = words.partition(" ")
+        many = sum(one.asked_by == number for one in self._children.values()) >= MOST_HELPED
+        pid, ours, status = None, -1, -1
+        is_start = verb == helping.START and module in helping.STARTED and len(files) == len(("in", "out", "errors"))
+        is_help = verb == helping.HELP and module in helping.HELPS and len(files) == len(("asked", "answer"))
+        if (is_start or is_help) and not many:
+            ours, status = os.pipe()
+            helper, own = socket.socketpair() if is_start else (None, None)
+            if (pid := _fork()) == 0:
+                self._leave_to_parent(status)
+                os.close(ours)
+                if is_help:
+                    _be_helper(module, box, files[0], files[1])
+                _be_worker(module, (files[0], files[1], files[2]), None, box, helper.detach() if helper else None)
+            if helper and own:
+                helper.close()
+                self._boxes[own.fileno()] = box
+                self._callers[own.fileno()] = own
+                self._poll.register(own, select.POLLIN)
+            self._note_child(pid, status, number)
+        with contextlib.suppress(OSError):
+            caller.setblocking(False)
+            socket.send_fds(caller, [NUMBER.pack(pid or 0)] if pid else [NUMBER.pack(0)], [ours] if pid else [])
+        for one in (*files, *((ours,) if ours >= 0 else ())):
+            os.close(one)
 
     def _leave_to_parent(self, status: int) -> None:
         """In a fork: close what belongs to the process that forks."""
@@ -298,12 +400,18 @@ def serve(packages: Sequence[str]) -> None:
 
 
 def _receive(caller: socket.socket) -> tuple[str, list[int]] | None:
-    """The module that a caller wants served, and the files for it; None if the caller has ended."""
+    """What a caller wants, and the files for it; None if the caller has ended."""
     try:
         message, files, _, _ = socket.recv_fds(caller, MOST_BYTES, FILES)
-    except ConnectionError:
+    except OSError:
         return None
-    return (message.decode(), files) if message else None
+    return (message.decode(errors="replace"), files) if message else None
+
+
+def _read_about(about: int) -> tuple[dict[str, str] | None, Box | None]:
+    """The variables and the sandbox of a worker, from a file without a name."""
+    said = json.loads(os.pread(about, os.fstat(about).st_size, 0))
+    return said["variables"], None if said["box"] is None else box_from(said["box"])
 
 
 def _fork() -> int | None:
@@ -311,21 +419,21 @@ def _fork() -> int | None:
     return os.fork() if len(os.listdir(THREADS)) == 1 else None
 
 
-def _be_worker(module: str, requests: int, replies: int, folder: int, variables: int, errors: int) -> None:
-    """Be the worker process; do not return."""
+def _be_worker(
+    module: str, files: tuple[int, int, int], variables: Mapping[str, str] | None, box: Box | None, helper: int | None
+) -> None:
+    """Be the worker process; do not return. `files`: for requests, replies and errors."""
     status = 1
     try:
         os.setsid()
-        os.dup2(requests, 0)
-        os.dup2(replies, 1)
-        os.dup2(errors, 2)
-        os.fchdir(folder)
-        if (given := json.loads(os.pread(variables, os.fstat(variables).st_size, 0))) is not None:
+        for number, one in enumerate(files):
+            os.dup2(one, number)
+        if variables is not None:
             os.environ.clear()
-            os.environ.update(given)
-        for one in (requests, replies, folder, variables, errors):
+            os.environ.update(variables)
+        for one in files:
             os.close(one)
-        worker.main(module)
+        worker.main(module, box, helper)
         status = 0
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else 1
@@ -333,6 +441,24 @@ def _be_worker(module: str, requests: int, replies: int, folder: int, variables:
         traceback.print_exc()
     finally:
         os._exit(status)
+
+
+def _be_helper(module: str, box: Box, asked: int, answer: int) -> None:
+    """Do what a sandboxed process has asked for, in a sandbox that writes the cache; do not return."""
+    try:
+        os.setsid()
+        helps = importlib.import_module(module).help_with
+        enter_for_compiler(box)
+        with os.fdopen(asked, "rb") as file:
+            file.seek(0)
+            try:
+                found = helping.pack_answer(True, helps(file.read))
+            except Exception as error:  # whatever it is, it is that of the process that has asked
+                found = helping.pack_answer(False, error)
+        with os.fdopen(answer, "wb") as pipe:
+            pipe.write(found)
+    finally:
+        os._exit(0)
 
 
 def main(*packages: str) -> None:

@@ -9,7 +9,7 @@ import pickle
 import select
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import IO, Any
 
@@ -64,7 +64,10 @@ class Incoming:
 
 
 def read_message(read: Callable[[int], bytes | bytearray]) -> Any:  # noqa: ANN401  whatever was written
-    """What the other side has written. Its arrays lie where they were read, and are not copied once more."""
+    """What the caller of a worker has written. Its arrays lie where they were read, and are not copied once more.
+
+    Nothing that a worker has written is read so: pickle runs what it reads.
+    """
 
     def number() -> int:
         return int(LENGTH.unpack(read(LENGTH.size))[0])
@@ -90,10 +93,14 @@ def pack_message(message: object) -> list[bytes | memoryview]:
     arrays: list[pickle.PickleBuffer] = []
     made = io.BytesIO()
     _Pickler(made, protocol=pickle.HIGHEST_PROTOCOL, buffer_callback=arrays.append).dump(message)
-    head = made.getvalue()
+    return pack_parts(made.getvalue(), [array.raw() for array in arrays])
+
+
+def pack_parts(head: bytes, arrays: Sequence[Any]) -> list[bytes | memoryview]:
+    """A head, how many arrays follow, and each as it lies in memory; lengths go before."""
     parts: list[bytes | memoryview] = [LENGTH.pack(len(head)) + head + LENGTH.pack(len(arrays))]
     for array in arrays:
-        raw = array.raw()
+        raw = memoryview(array if isinstance(array, memoryview) else array.reshape(-1).view(np.uint8))
         parts += [LENGTH.pack(raw.nbytes), raw]
     return parts
 

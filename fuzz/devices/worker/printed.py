@@ -20,6 +20,8 @@ KEPT = 1 << 16
 MOST_READ, PAUSE = 1 << 20, 0.005
 """Bytes at a time, and seconds after as many as are kept: 200 MB a second. Without a pause, a process that prints
 without end took the interpreter from the thread that waits for its answer, for 40 s of its 1.5 s on a busy machine."""
+MOST_PRINTED = 64 << 20
+"""Bytes that a process in a sandbox may print; then its end of the pipe breaks."""
 QUOTED = 200
 """Characters of the last line."""
 LAST_WORDS = 0.5
@@ -31,10 +33,13 @@ class PrintReader(threading.Thread):
 
 
 class PrintedText:
-    """The standard output and the standard errors of one process. `end` is its end of the pipe."""
+    """The standard output and the standard errors of one process. `end` is its end of the pipe. `most`: bytes that it
+    may print.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
         self._pipe, self.end = os.pipe()
+        self._most = most
         self._parts: deque[bytes] = deque()
         self._held = self.bytes = 0
         self._reader = PrintReader(target=self._read, daemon=True)
@@ -47,7 +52,7 @@ class PrintedText:
         self._reader.start()
 
     def _read(self) -> None:
-        while part := os.read(self._pipe, MOST_READ):
+        while (self._most is None or self.bytes < self._most) and (part := os.read(self._pipe, MOST_READ)):
             self.bytes += len(part)
             self._held += len(part)
             self._parts.append(part)

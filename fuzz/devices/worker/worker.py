@@ -13,6 +13,7 @@ import contextlib
 import fcntl
 import importlib
 import itertools
+import json
 import os
 import select
 import signal
@@ -50,10 +51,14 @@ from kfuzz.devices import (
     wrap_unexpected,
 )
 from kfuzz.devices.host_compiler import compiling_for
+from kfuzz.devices.memory.layout import nbytes
 from kfuzz.devices.worker.activity import Activity
+from kfuzz.devices.sandbox.box import Box, box_from, enter, kept_variables
+from kfuzz.devices.worker import helping
 from kfuzz.devices.worker.pipes import PIPE_BYTES, Incoming, pack_message, read_message, write
-from kfuzz.devices.worker.printed import PrintedText
-from kfuzz.kinds import Kind
+from kfuzz.devices.worker.plain import MOST_TEXT, ForeignBytesError, pack_plain, read_plain
+from kfuzz.devices.worker.printed import MOST_PRINTED, PrintedText
+from kfuzz.kinds import KINDS, Kind
 
 NOWHERE = Path()
 """The path in a message of a job: the kernel's path is sent once, with its text."""
@@ -137,12 +142,15 @@ class _Program:
     entries: tuple[Entry, ...]
 
 
-_Reply = (
-    tuple[Literal["done"], Outcome, bool]
-    | tuple[ClaimWord, str]
-    | tuple[Literal["device", "begun"], str]
-    | tuple[Literal["unexpected"], UnexpectedError]
-)
+_Done = tuple[Literal["done"], Outcome, bool]
+_Refused = tuple[ClaimWord, str]
+_Said = tuple[Literal["device", "begun"], str]
+_Unexpected = tuple[Literal["unexpected"], str, str]
+"""A bug of kfuzz: in one line, and with its traceback."""
+_Reply = _Done | _Refused | _Said | _Unexpected
+_REPLIES = (_Done, _Refused, _Said, _Unexpected)
+COPIES, SPARE = 64, 1 << 26
+"""How often a reply may hold what a job returns, and bytes beside that: more is nothing that kfuzz has written."""
 
 
 @dataclass
@@ -193,15 +201,20 @@ class CommandProcess(subprocess.Popen[bytes]):
         return self.returncode
 
 
-def start_command(module: str) -> Started:
-    """Start a process that serves the backend of a module, from nothing."""
-    printed = PrintedText()
+BOX = "SANDBOX_OF_PROCESS"
+"""The variable by which a process hears of its sandbox."""
+
+
+def start_command(module: str, box: Box | None = None) -> Started:
+    """Start a process that serves the backend of a module, from nothing; in this sandbox, if there is one."""
+    printed = PrintedText(None if box is None else MOST_PRINTED)
+    boxed = {} if box is None else {BOX: json.dumps(box.as_dict())}
     started = CommandProcess(
         [sys.executable, "-c", START, "kfuzz.devices.worker.worker", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=printed.end,
-        env=environment(),
+        env={**environment(is_boxed=box is not None), **boxed},
         start_new_session=True,  # Ctrl-C reaches the caller alone, and a compiler dies with its worker
     )
     started.printed = printed
@@ -209,9 +222,10 @@ def start_command(module: str) -> Started:
     return started
 
 
-def environment() -> dict[str, str]:
-    """The variables of a worker: what we can import, it can."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+def environment(is_boxed: bool = False) -> dict[str, str]:
+    """The variables of a worker: what we can import, it can. One in a sandbox gets none that may hold secrets."""
+    kept = kept_variables() if is_boxed else dict(os.environ)
+    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 class Worker:
@@ -347,7 +361,7 @@ class Worker:
         if (reply := process.receive(time.monotonic() + START_TIMEOUT)) != ("begun", ""):
             self._end_process()
             if isinstance(reply, tuple) and reply[0] == "unexpected":
-                raise reply[1]
+                raise _unexpected(reply)
             if isinstance(reply, tuple) and reply[0] in REFUSED:
                 raise REFUSED[reply[0]](reply[1])
             printed = process.popen.printed.words() if process.popen.printed else ""
@@ -419,10 +433,11 @@ class Worker:
         began = time.monotonic()
         deadline = began + given
         patience = Patience(process.popen.pid)
+        most = SPARE + COPIES * sum(nbytes(buffer) for buffer in one.job.buffers if not buffer.alternates)
         while True:
             idle = min(IDLE, limits.call or IDLE) if self._watches_idle and part not in (COMPILING, BUILDING) else inf
             is_asleep = process.sleeps_before(min(deadline, limits.until), idle, patience.begin)
-            reply = None if is_asleep else process.receive(min(deadline, limits.until), patience.begin)
+            reply = None if is_asleep else process.receive(min(deadline, limits.until), patience.begin, most)
             if reply is None and limits.left <= 0:
                 self._end_process()
                 known = given if self._call_seconds else None
@@ -445,8 +460,10 @@ class Worker:
                 raise DeviceError(reply[1])
             elif reply[0] == "unexpected":
                 self._end_process()
-                raise reply[1]
+                raise _unexpected(reply)
             elif reply[0] == "done":
+                if not fits(reply[1], one.job):
+                    return self._lose(process, one, ForeignBytesError(), _LostPart(part, given, is_asleep))
                 if reply[2]:
                     self._is_lossy = self._is_lossy or reply[1].ended
                     self._end_process()
@@ -499,10 +516,6 @@ class Patience:
         return wanting if wanting > own / 100 else 0.0
 
 
-class ForeignBytesError(Exception):
-    """In the pipe of a process lies what another than kfuzz has written: a file that writes to all open files, say."""
-
-
 class _Process:
     """A process that runs jobs, from the caller's side: it is ended with its caller at the latest."""
 
@@ -546,9 +559,10 @@ class _Process:
         return False
 
     def receive(
-        self, deadline: float, before_waiting: Callable[[], object] = bool
+        self, deadline: float, before_waiting: Callable[[], object] = bool, most: int = SPARE
     ) -> "_Reply | int | ForeignBytesError | None":
-        """The next message; the exit status when the process has ended, None when time is up."""
+        """The next message, of at most so many bytes; the exit status when the process has ended, None when time is up.
+        """
         if not self._incoming.has_more():  # mostly the reply is there before it is asked for
             before_waiting()
         read = partial(self._incoming.read, deadline)
@@ -557,9 +571,11 @@ class _Process:
             self._mark = self._mark or mark
             if mark != self._mark:
                 return ForeignBytesError()
-            reply: _Reply = read_message(read)
+            reply: _Reply = read_plain(read, _REPLIES, most)
         except TimeoutError:
             return None
+        except ForeignBytesError as error:
+            return error
         except EOFError:
             while self.popen.poll() is None:  # it may have closed its end and go on
                 if time.monotonic() > deadline:
@@ -636,11 +652,11 @@ class _Replies:
     """The pipe to the caller. Each message begins with a mark, so that what others write there is not taken for one."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
-        self._pipe, self._mark = pipe, os.urandom(MARK_BYTES)
+        self._pipe, self._mark, self.number = pipe, os.urandom(MARK_BYTES), pipe.fileno()
 
     def send(self, reply: _Reply) -> None:
         """Send a message."""
-        write(self._pipe, [self._mark, *pack_message(reply)])
+        write(self._pipe, [self._mark, *pack_plain(reply)])
 
 
 def serve(backend: Backend, requests: Incoming, replies: _Replies) -> None:
@@ -663,7 +679,7 @@ def serve(backend: Backend, requests: Incoming, replies: _Replies) -> None:
             except TogetherError:
                 os._exit(1)  # without another call to the GPU: the caller knows which part this was
             except Exception as error:  # a bug of kfuzz must not look like a bug of the kernel
-                replies.send(("unexpected", wrap_unexpected(error)))
+                replies.send(_describe_error(error))
                 return
         job, probe, _ = coming.popleft()
         replies.send(_run_job(backend, job, probe, begin))
@@ -707,7 +723,30 @@ def _describe_error(error: Exception) -> _Reply:
     """The reply for an error: a bug of kfuzz must not look like a bug of the kernel."""
     if isinstance(error, ClaimError):
         return next(word for word, of in REFUSED.items() if isinstance(error, of)), str(error)
-    return ("device", str(error)) if isinstance(error, DeviceError) else ("unexpected", wrap_unexpected(error))
+    if isinstance(error, DeviceError) and not isinstance(error, UnexpectedError):
+        return "device", str(error)
+    wrapped = error if isinstance(error, UnexpectedError) else wrap_unexpected(error)
+    return "unexpected", str(wrapped), "".join(getattr(wrapped, "__notes__", ()))[-MOST_TEXT:]
+
+
+def _unexpected(reply: "_Unexpected") -> UnexpectedError:
+    """The error that a worker has described."""
+    error = UnexpectedError(reply[1])
+    error.add_note(reply[2])
+    return error
+
+
+def fits(outcome: Outcome, job: Job) -> bool:
+    """Whether an outcome can be that of a job: a process that runs somebody's code may write any."""
+    wanted = {one.name: one for one in job.buffers if one.is_output}
+    for run in outcome.runs:
+        if run.outputs.keys() != wanted.keys():
+            return False
+        for name, got in run.outputs.items():
+            shapes = (wanted[name].shape, wanted[name].answer)
+            if got.dtype != wanted[name].element.dtype or not (run.rows or job.vast or got.shape in shapes):
+                return False
+    return all(one.kind in KINDS for one in outcome.findings)
 
 
 def _end_with_caller(pipe: int) -> None:
@@ -722,16 +761,23 @@ def _end_with_caller(pipe: int) -> None:
     os.killpg(os.getpgid(0), signal.SIGKILL)
 
 
-def main(module: str) -> None:
-    """Be the worker process for the backend of a module."""
+def main(module: str, box: Box | None = None, helper: int | None = None) -> None:
+    """Be the worker process for the backend of a module; in this sandbox, with this connection to its helper."""
+    if (said := os.environ.pop(BOX, None)) is not None:
+        box = box_from(json.loads(said))
     # What a kernel or a library prints must not end up between the replies.
     replies = _Replies(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)
     requests = os.dup(0)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    threading.Thread(target=_end_with_caller, args=(requests,), daemon=True).start()
     try:
-        backend: Backend = importlib.import_module(module).backend()
+        served = importlib.import_module(module)
+        if box is not None:
+            getattr(served, "prepare", bool)()
+            enter(box, (replies.number, requests, *(() if helper is None else (helper,))))
+            helping.be_helped_by(helper)
+        threading.Thread(target=_end_with_caller, args=(requests,), daemon=True).start()
+        backend: Backend = served.backend()
     except Exception as error:  # report it whatever it was: the caller is waiting
         replies.send(_describe_error(error))
         return
