@@ -17,7 +17,6 @@ from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.memory.machine_memory import share_of
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.devices.python.real_torch import NAME, RealTorch, check_torch
-from kfuzz.devices.sandbox.box import Sandboxed, check_offered
 from kfuzz.devices.vendors import vendor
 
 NAMES = ("auto", "cpu", "gpu")
@@ -40,19 +39,16 @@ class Opening:
     share: int = 1
     family: str = ""
     through: str = ""
-    sandbox: Sandboxed | None = None
 
 
 def open_launcher(how: Opening) -> Device:
     """What launches kernels on the cpu or the gpu."""
-    box = how.sandbox.box() if how.sandbox else None
-    return vendor().open_device(how.sanitize) if how.name == "gpu" else CpuDevice(how.through, box)
+    return vendor().open_device(how.sanitize) if how.name == "gpu" else CpuDevice(how.through)
 
 
 def open_caller(how: Opening) -> Device:
     """The processes that call Python functions."""
-    box_of = how.sandbox.box_of if how.sandbox else None
-    return PythonDevice(how.name, how.guard_all, share_of(how.share), family=how.family, box_of=box_of)
+    return PythonDevice(how.name, how.guard_all, share_of(how.share), family=how.family)
 
 
 OPENERS: Mapping[Runner, Callable[[Opening], Device]] = {LAUNCHER: open_launcher, CALLER: open_caller}
@@ -73,10 +69,9 @@ class NamedDevice:
         share: int = 1,
         family: str = "",
         through: str = "",
-        sandbox: Sandboxed | None = None,
     ) -> None:
         self.name = name
-        self._how = Opening(name, sanitize, guard_all, share, family, through, sandbox)
+        self._how = Opening(name, sanitize, guard_all, share, family, through)
         self._parts: dict[Runner, Device] = {}
         self._pending: deque[tuple[Job, Probe]] = deque()
 
@@ -135,27 +130,17 @@ class NamedDevice:
 
 
 def open_device(
-    name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1, family: str = "", through: str = "",
-    sandbox: Sandboxed | None = None,
-) -> Device:  # fmt: skip
+    name: str, sanitize: bool = False, guard_all: bool = False, share: int = 1, family: str = "", through: str = ""
+) -> Device:
     """The device of this name; `auto` is the gpu if there is one that works, else the cpu.
 
     `sanitize` lets a gpu check each access when a probe asks for it; the cpu always can. `guard_all` puts kfuzz's own
     allocator under torch on a gpu. `share`: how many such devices share the machine's memory. `family`: those of one
     family share the processes that import Python's libraries. `through`: "nvcc" lets the cpu run the PTX that nvcc
-    makes of CUDA. `sandbox`: the cpu runs kernels and callables in one.
+    makes of CUDA.
     """
     check_guard_all(resolve_device(name), guard_all)
-    check_sandbox(resolve_device(name), sandbox)
-    return NamedDevice(resolve_device(name), sanitize, guard_all, share, family, through, sandbox)
-
-
-def check_sandbox(device: str, sandbox: Sandboxed | None) -> None:
-    """Raise a DeviceError if the device runs nothing in a sandbox, or this machine gives none."""
-    if sandbox and device != "cpu":
-        raise DeviceError("the gpu device has no sandbox: use --device cpu, or --no-sandbox for answers that you trust")
-    if sandbox:
-        check_offered()
+    return NamedDevice(resolve_device(name), sanitize, guard_all, share, family, through)
 
 
 def check_guard_all(device: str, guard_all: bool) -> None:
@@ -185,7 +170,6 @@ def lanes_for(
     guard_all: bool = False,
     worthwhile: int | None = None,
     through: str = "",
-    sandbox: Sandboxed | None = None,
 ) -> tuple[Lane, ...]:
     """The lanes of a campaign on a device of this name: `auto` is the gpu and the cpu if both work.
 
@@ -196,21 +180,17 @@ def lanes_for(
     processors = len(os.sched_getaffinity(0))
     every, device = jobs or min(processors, worthwhile or processors), resolve_device(name)
     check_guard_all(device, guard_all)
-    check_sandbox(device, sandbox)
     if name == "auto" and device == "gpu":
         fed = min(max(1, every // 2), MOST_ON_A_GPU)
         cpu = lane_of("cpu", max(1, every - fed), through=through)
         return lane_of("gpu", fed, sanitize, guard_all), replace(cpu, leaves_large=True)
     many = every if jobs or device == "cpu" else min(every, MOST_ON_A_GPU)
-    return (lane_of(device, many, sanitize, guard_all, through, sandbox),)
+    return (lane_of(device, many, sanitize, guard_all, through),)
 
 
-def lane_of(
-    name: str, jobs: int, sanitize: bool = False, guard_all: bool = False, through: str = "",
-    sandbox: Sandboxed | None = None,
-) -> Lane:  # fmt: skip
+def lane_of(name: str, jobs: int, sanitize: bool = False, guard_all: bool = False, through: str = "") -> Lane:
     """A lane of `jobs` processes on one device."""
-    how = (name, sanitize, guard_all, max(1, jobs), secrets.token_hex(), through, sandbox)
+    how = (name, sanitize, guard_all, max(1, jobs), secrets.token_hex(), through)
     return Lane(name, partial(open_device, *how), jobs)
 
 

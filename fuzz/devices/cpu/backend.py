@@ -38,6 +38,9 @@ from kfuzz.oracle.numbers.elements import BY_TORCH_NUMBER
 MEMORY_LIMIT = 40 << 30
 """Bytes of addresses for the whole process: more than all stacks, arrays and their shadow need together."""
 
+RESERVED = 10 << 30
+"""Bytes of those that count as memory that the process may write; the runtime mostly never touches them."""
+
 UNBACKED = "the host asks for the content of memory that has none"
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
 NO_ANSWER = (abi.Status.timed_out, abi.Status.too_large, abi.Status.refused, abi.Status.crowded, abi.Status.unbacked)

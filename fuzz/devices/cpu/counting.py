@@ -8,6 +8,7 @@ import ctypes
 from collections.abc import Callable
 from ctypes import c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,14 @@ from numpy.typing import NDArray
 from kfuzz.devices import Buffer, Job, Outcome, Probe, Run, host_compiler
 from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.cpu.abi import Runtime, Schedule
-from kfuzz.devices.cpu.backend import LoadedFlavour, PlacedJob, limit_process
+from kfuzz.devices.cpu.backend import RESERVED, LoadedFlavour, PlacedJob, limit_process
+from kfuzz.devices.cpu.device import start_process
 from kfuzz.devices.cpu.experiments import Manner
 from kfuzz.devices.memory.layout import POISONS
+from kfuzz.devices.worker.nursery import Nursery
 from kfuzz.devices.worker.worker import Worker
+
+__all__ = ["RESERVED", "Counter", "RunCounts", "backend", "prepare"]
 
 MODULE = "kfuzz.devices.cpu.counting"
 GRACE, SLACK = 5.0, 6.0
@@ -58,7 +63,9 @@ class Counter:
 
     def __init__(self) -> None:
         host_compiler.find_compiler()
-        self._worker = Worker(MODULE, grace=GRACE, slack=SLACK)
+        self._nurseries: set[Nursery] = set()
+        start = partial(start_process, nurseries=self._nurseries, at_once=True)
+        self._worker = Worker(MODULE, grace=GRACE, slack=SLACK, start=start, returns_outputs=False)
 
     def count(self, job: Job, seed: int = 0, timeout: float = 10.0) -> RunCounts | None:
         """Count in one run of the job; None if the run does not end. Raises what a device may raise."""
@@ -72,6 +79,7 @@ class Counter:
     def close(self) -> None:
         """End the worker. A closed counter is not used again."""
         self._worker.close()
+        self._nurseries.clear()
 
 
 class CountingBackend:
@@ -122,6 +130,11 @@ def read_tally(program: LoadedFlavour) -> NDArray[np.generic]:
     totals = (c_uint32 * 4)()
     program.loaded.function("cuda_on_cpu_tally", [c_void_p])(ctypes.cast(totals, c_void_p))
     return np.array(totals, np.uint32)
+
+
+def prepare() -> None:
+    """Build what a process in a sandbox needs and cannot build."""
+    toolchain.build_runtime()
 
 
 def backend() -> CountingBackend:

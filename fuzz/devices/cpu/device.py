@@ -14,7 +14,7 @@ from types import TracebackType
 from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step, host_compiler
 from kfuzz.devices.cpu.questions import CpuQuestion
 from kfuzz.devices.limits import BLOCK_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
-from kfuzz.devices.sandbox.box import Box
+from kfuzz.devices.sandbox.box import in_force
 from kfuzz.devices.worker.helping import is_boxed
 from kfuzz.devices.worker.nursery import Nursery, start_helped
 from kfuzz.devices.worker.worker import Started, Worker, environment, start_command
@@ -30,15 +30,12 @@ kfuzz kills the process."""
 
 
 class CpuDevice:
-    """Runs jobs on this machine's processor, in one worker process. Parallel trials are parallel devices.
-
-    `box`: the sandbox of that process, if it has one.
-    """
+    """Runs jobs on this machine's processor, in one worker process. Parallel trials are parallel devices."""
 
     name = "cpu"
 
-    def __init__(self, through: str = "", box: Box | None = None) -> None:
-        self._through, self._box = through, box
+    def __init__(self, through: str = "") -> None:
+        self._through = through
         host_compiler.find_compiler()
         self._nurseries: set[Nursery] = set()
         """Those of its processes, which they may not outlive."""
@@ -90,15 +87,7 @@ class CpuDevice:
 
     def _start(self, module: str) -> Started:
         """Start a process: the first by a command, and each further one as a fork, which takes a tenth of the time."""
-        if is_boxed():
-            return start_helped(module)
-        if next(_STARTS) == 0 and self._box is None:
-            return start_command(module)
-        variables = environment(is_boxed=self._box is not None)
-        early = tuple((name, one) for name, one in variables.items() if name.startswith(EARLY))
-        nursery = _nursery_of(early, self._box is not None)
-        self._nurseries.add(nursery)
-        return nursery.start(module, variables, self._box)
+        return start_process(module, self._nurseries)
 
     def _sure(self, job: Job, probe: Probe, first: Callable[[], Outcome]) -> Outcome:
         """The outcome of a job. If the process ended, an earlier job may have damaged it, so only a run in a new
@@ -120,6 +109,23 @@ class CpuDevice:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def start_process(module: str, nurseries: set[Nursery], at_once: bool = False) -> Started:
+    """Start a process for kernels, in a sandbox if one is in force; it keeps its nursery among these.
+
+    The first is started by a command, as are all that are wanted `at_once`: a fork of it would be one more.
+    """
+    if is_boxed():
+        return start_helped(module)
+    these = in_force()
+    if these is None and (at_once or next(_STARTS) == 0):
+        return start_command(module)
+    variables = environment(is_boxed=these is not None)
+    early = tuple((name, one) for name, one in variables.items() if name.startswith(EARLY))
+    nursery = _nursery_of(early, these is not None)
+    nurseries.add(nursery)
+    return nursery.start(module, variables, these.box() if these else None)
 
 
 _STARTS = itertools.count()

@@ -7,7 +7,7 @@ of one that has imported the file's library and no file of a callable. Knows pro
 import re
 import select
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from kfuzz.devices import Entry, Job, NeedsGpuError, OtherLibraryError, Outcome,
 from kfuzz.devices.memory.machine_memory import LIMIT, resident_bytes
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.devices.python.options import CallableOptions
-from kfuzz.devices.sandbox.box import Box
+from kfuzz.devices.sandbox.box import Box, in_force
 from kfuzz.devices.worker.confirming import confirm, is_doubtful
 from kfuzz.devices.worker.nursery import Nursery
 from kfuzz.devices.worker.worker import START_TIMEOUT, Started, Worker, end_process
@@ -39,14 +39,15 @@ class PythonDevice:
     `guard_all`: on the GPU, guards surround all memory that torch allocates. `most_bytes`: the host's memory that one
     process may take; on a GPU it is not limited. `modules`: those that many of the files import, and that a fork may
     inherit; on the GPU they are not imported before a fork. `family`: devices of one family share the processes that
-    import libraries. `box_of`: the sandbox for the process of a file.
+    import libraries.
     """
 
     def __init__(
         self, name: str = "cpu", guard_all: bool = False, most_bytes: int | None = None, modules: tuple[str, ...] = (),
-        family: str = "", box_of: Callable[[Path], Box] | None = None,
+        family: str = "",
     ) -> None:  # fmt: skip
-        self.name, self._family, self._box_of = name, family, box_of
+        self.name, self._family = name, family
+        self._sandboxed = in_force() if name == "cpu" else None
         self._modules = () if name == "gpu" else modules
         self._most_bytes = None if name == "gpu" else most_bytes
         module = ("serve_guarded" if guard_all else "serve_on_gpu") if name == "gpu" else "backend"
@@ -66,7 +67,7 @@ class PythonDevice:
     def prepare(self, entries: Sequence[Entry]) -> None:
         """Start a process for the first file of this library, and wait until it has a context, on a GPU."""
         nursery = self._nursery_for(called_first(entries))
-        if self._box_of is not None:  # which sandbox it needs depends on the file
+        if self._sandboxed is not None:  # which sandbox it needs depends on the file
             return
         started = self._prepared[nursery, self._module] = nursery.start(self._module)
         assert started.stdout is not None
@@ -102,7 +103,7 @@ class PythonDevice:
             self._drop_large()
             while len(self._workers) >= KEPT:
                 self._workers.popitem(last=False)[1].close()
-            box = self._box_of(job.path) if self._box_of else None
+            box = self._sandboxed.box_of(job.path) if self._sandboxed else None
             start = partial(self._start, self._nursery_for(call_of(job)), box)
             module = AS_ON_GPU if key in self._imitating else self._module
             self._workers[key] = Worker(
@@ -145,7 +146,7 @@ class PythonDevice:
         packages = tuple(dict.fromkeys((*own, *self._modules, self._module)))
         if packages not in self._nurseries:
             variables = {} if self._most_bytes is None else {LIMIT: str(self._most_bytes)}
-            self._nurseries[packages] = Nursery(packages, variables, self._family, self._box_of is not None)
+            self._nurseries[packages] = Nursery(packages, variables, self._family, self._sandboxed is not None)
         return self._nurseries[packages]
 
     def close(self) -> None:

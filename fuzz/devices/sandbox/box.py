@@ -7,6 +7,7 @@ process, opens no socket, and reaches no other process. Knows paths, limits and 
 
 import contextlib
 import functools
+import json
 import os
 import resource
 import site
@@ -53,9 +54,11 @@ PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives", "/op
 """What a compiler executes and reads."""
 DEVICES = ("/dev/null", "/dev/zero")
 OWN = ("__init__.py", "__pycache__", "common", "devices", "kinds", "cuda_on_cpu")
-OF_WEIGHTS = ("__init__.py", "__pycache__", "references/__init__.py", "references/__pycache__", "references/torch")
+OF_WEIGHTS = ("__init__.py", "references/__init__.py", "references/torch/__init__.py", "references/torch/weights.py")
 """kfuzz's own files that a worker needs, and those with which it draws weights: no oracle, and no reader of cases."""
-OF_ORACLE = ("__init__.py", "__pycache__", "numbers")
+OF_ORACLE = (
+    *("__init__.py", "numbers", "words/__init__.py", "words/scaling.py", "systems/__init__.py", "systems/value.py"),
+)
 KEPT = ("cpu", "host")
 """The folders of the cache whose files are loaded. Another one holds the formulas that are made of references."""
 VARIABLES = (
@@ -64,8 +67,6 @@ VARIABLES = (
 )
 BEGINNINGS = ("LC_", "PYTHON", "OMP_", "OPENBLAS_", "MKL_", "MALLOC_", "GLIBC_", "MOST_", "MONOTONIC_")
 """The variables that a sandboxed process keeps: others may hold secrets."""
-ARENA = 10 << 30
-"""Bytes that the cpu device reserves and mostly never touches; they count as memory that it may write."""
 MEMORY, LEAST_MEMORY = 4 << 30, 1 << 30
 FILE_BYTES, SCRATCH_BYTES, SCRATCH_FILES, OPEN_FILES = 64 << 20, 256 << 20, 4096, 256
 """Limits: the size of a file, of all files in the scratch folder, their number, and the files open at once."""
@@ -78,7 +79,7 @@ SCRATCH = "sandbox"
 @dataclass(frozen=True)
 class Box:
     """What a process in a sandbox may still do. `written` is empty, or the folder over which it gets its scratch
-    folder; `memory`: bytes beside the arena.
+    folder; `memory`: bytes that it may write, beside those that kfuzz's own runtime reserves.
     """
 
     read: tuple[str, ...]
@@ -172,13 +173,46 @@ class Sandboxed:
         return box_for((answer,), self.hidden)
 
 
+IN_FORCE = "SANDBOX_IN_FORCE"
+"""The variable by which a process of kfuzz hears that files run in a sandbox. Processes in one do not get it."""
+
+
+def in_force() -> Sandboxed | None:
+    """The files that run in a sandbox now; None: every file runs with the rights of its user."""
+    if (said := os.environ.get(IN_FORCE)) is None:
+        return None
+    answers, hidden = json.loads(said)
+    return Sandboxed(tuple(map(Path, answers)), tuple(map(Path, hidden)))
+
+
+@contextlib.contextmanager
+def sandboxed(these: Sandboxed | None) -> Iterator[None]:
+    """Meanwhile all that this process, and those that it starts, run on the cpu device, or call there, runs in a
+    sandbox. DeviceError if this machine gives none.
+    """
+    if these is None:
+        yield
+        return
+    check_offered()
+    before = os.environ.get(IN_FORCE)
+    paths = [[str(one.resolve()) for one in each] for each in (these.answers, these.hidden)]
+    os.environ[IN_FORCE] = json.dumps(paths)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[IN_FORCE]
+        else:
+            os.environ[IN_FORCE] = before
+
+
 def box_for(answers: Iterable[Path], hidden: Iterable[Path] = ()) -> Box:
     """The box for these answers; the hidden files stay out of its reach."""
     secret = tuple(one.resolve() for one in hidden)
     read = [one for root in (*SYSTEM, *map(str, _packages())) for one in _without(Path(root), _own_homes())]
     read += map(str, _own_files())
     read += [str(cache.folder() / one) for one in KEPT]
-    listed = []
+    listed = list(map(str, _own_homes()))  # else no module of theirs is found
     for answer in answers:
         read.append(str(answer.resolve()))
         folder = answer.resolve().parent
@@ -264,8 +298,11 @@ def kept_variables() -> dict[str, str]:
     return found
 
 
-def enter(box: Box, open_files: Iterable[int]) -> None:
-    """Put this process, which has a single thread, into its sandbox; only these files of it stay open."""
+def enter(box: Box, open_files: Iterable[int], reserved: int = 0) -> None:
+    """Put this process, which has a single thread, into its sandbox; only these files of it stay open.
+
+    `reserved`: bytes that kfuzz's own runtime reserves in it.
+    """
     control_process(PR_SET_DUMPABLE, 1)  # else its own /proc/self belongs to the administrator
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
@@ -278,7 +315,7 @@ def enter(box: Box, open_files: Iterable[int]) -> None:
             os.closerange(last, one)
         last = one + 1
     os.closerange(last, max(last, resource.getrlimit(resource.RLIMIT_NOFILE)[0], 1 << 12))
-    _limit(box.memory, FILE_BYTES)
+    _limit(box.memory + reserved, FILE_BYTES)
     control_process(PR_SET_NO_NEW_PRIVS, 1)
     reach = landlock.Reach((*box.read, "/proc/self/"), box.listed, (*((box.scratch,) if has_scratch else ()), "/dev/null"))
     landlock.restrict(reach, landlock.version())
@@ -302,7 +339,7 @@ def _limit(memory: int, file_bytes: int) -> None:
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_NOFILE: OPEN_FILES,
         resource.RLIMIT_FSIZE: file_bytes,
-        resource.RLIMIT_DATA: ARENA + memory,
+        resource.RLIMIT_DATA: memory,
         resource.RLIMIT_MSGQUEUE: 0,
     }
     for limit, most in limits.items():

@@ -284,7 +284,7 @@ class _Forking:
                 elif file in self._children:
                     self._poll.unregister(file)
                     self._children.pop(file).forget()
-                else:
+                elif file in self._callers:  # else it has ended with another of these
                     self._answer(self._callers[file])
 
     def _look(self) -> None:

@@ -238,7 +238,8 @@ class Worker:
     time itself, and can say more about what hangs, is given some. `start` starts a process. `imports_files`: it imports
     the file of a job, and a file that ends the process then cannot be run; no call of it was at fault. `call_seconds`:
     how long a call of a job may take, unless the user says so, whatever its time-out is. `watches_idle`: a job that
-    leaves its processor idle hangs; one that waits for a GPU does so, too.
+    leaves its processor idle hangs; one that waits for a GPU does so, too. `returns_outputs`: the arrays of a run are
+    the outputs of the job.
     """
 
     def __init__(
@@ -250,8 +251,9 @@ class Worker:
         imports_files: bool = False,
         call_seconds: Callable[[Job], float] | None = None,
         watches_idle: bool = False,
+        returns_outputs: bool = True,
     ) -> None:
-        self._call_seconds, self._watches_idle = call_seconds, watches_idle
+        self._call_seconds, self._watches_idle, self._returns_outputs = call_seconds, watches_idle, returns_outputs
         self._module, self._grace, self._slack = module, grace, slack
         self._start_process, self._imports_files = start, imports_files
         self._process: _Process | None = None
@@ -462,7 +464,7 @@ class Worker:
                 self._end_process()
                 raise _unexpected(reply)
             elif reply[0] == "done":
-                if not fits(reply[1], one.job):
+                if self._returns_outputs and not fits(reply[1], one.job):
                     return self._lose(process, one, ForeignBytesError(), _LostPart(part, given, is_asleep))
                 if reply[2]:
                     self._is_lossy = self._is_lossy or reply[1].ended
@@ -774,7 +776,8 @@ def main(module: str, box: Box | None = None, helper: int | None = None) -> None
         served = importlib.import_module(module)
         if box is not None:
             getattr(served, "prepare", bool)()
-            enter(box, (replies.number, requests, *(() if helper is None else (helper,))))
+            kept = (replies.number, requests, *(() if helper is None else (helper,)))
+            enter(box, kept, getattr(served, "RESERVED", 0))
             helping.be_helped_by(helper)
         threading.Thread(target=_end_with_caller, args=(requests,), daemon=True).start()
         backend: Backend = served.backend()

@@ -1,0 +1,3 @@
+def attack(victim):
+    victim.secret.chmod(0o777)
+    return True

@@ -1,0 +1,6 @@
+import os
+
+
+def attack(victim):
+    os.chown(victim.secret, os.getuid(), os.getgid())
+    return True

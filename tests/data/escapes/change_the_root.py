@@ -1,0 +1,6 @@
+import os
+
+
+def attack(victim):
+    os.chroot(victim.folder)
+    return True

@@ -1,0 +1,3 @@
+def attack(victim):
+    victim.secret.unlink()
+    return True

@@ -1,0 +1,2 @@
+def attack(victim):
+    return list(victim.folder.iterdir())

@@ -1,0 +1,5 @@
+import os
+
+
+def attack(victim):
+    return os.listdir(f"/proc/{victim.pid}/fd")

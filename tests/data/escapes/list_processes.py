@@ -1,0 +1,5 @@
+import os
+
+
+def attack(victim):
+    return [one for one in os.listdir("/proc") if one.isdigit()]

@@ -1,0 +1,6 @@
+import os
+
+
+def attack(victim):
+    os.mkfifo(victim.folder / "fifo")
+    return True

@@ -1,0 +1,3 @@
+def attack(victim):
+    (victim.folder / "made").mkdir()
+    return True

@@ -1,0 +1,6 @@
+import ctypes
+
+
+def attack(victim):
+    libc = ctypes.CDLL(None, use_errno=True)
+    return libc.unshare(0x40000000) == 0

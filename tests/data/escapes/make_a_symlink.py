@@ -1,0 +1,3 @@
+def attack(victim):
+    (victim.folder / "link").symlink_to("/")
+    return True

@@ -1,0 +1,5 @@
+import os
+
+
+def attack(victim):
+    return os.pidfd_open(victim.pid)

@@ -1,0 +1,2 @@
+def attack(victim):
+    return open("/dev/tty")

@@ -1,0 +1,6 @@
+import os
+
+
+def attack(victim):
+    os.sched_setaffinity(victim.pid, os.sched_getaffinity(0))
+    return True

@@ -1,0 +1,5 @@
+import os
+
+
+def attack(victim):
+    return os.environ["SECRET_OF_KFUZZ"]

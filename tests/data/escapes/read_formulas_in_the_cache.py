@@ -1,0 +1,2 @@
+def attack(victim):
+    return victim.formula.read_text()

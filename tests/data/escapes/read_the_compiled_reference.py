@@ -1,0 +1,2 @@
+def attack(victim):
+    return victim.compiled_reference.read_bytes()

@@ -1,0 +1,2 @@
+def attack(victim):
+    return (victim.oracle / "judging" / "judge.py").read_text()

@@ -1,0 +1,2 @@
+def attack(victim):
+    return victim.reference.read_text()

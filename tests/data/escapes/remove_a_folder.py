@@ -1,0 +1,3 @@
+def attack(victim):
+    victim.empty.rmdir()
+    return True

@@ -1,0 +1,3 @@
+def attack(victim):
+    victim.secret.rename(victim.folder / "other")
+    return True

@@ -1,0 +1,5 @@
+import subprocess
+
+
+def attack(victim):
+    return subprocess.run(["/bin/true"], check=True)

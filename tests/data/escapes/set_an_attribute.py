@@ -1,0 +1,6 @@
+import os
+
+
+def attack(victim):
+    os.setxattr(victim.secret, "user.x", b"1")
+    return True

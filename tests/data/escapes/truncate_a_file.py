@@ -1,0 +1,6 @@
+import os
+
+
+def attack(victim):
+    os.truncate(victim.secret, 0)
+    return True

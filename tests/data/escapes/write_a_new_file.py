@@ -1,0 +1,2 @@
+def attack(victim):
+    return (victim.folder / "new").write_text("x")

@@ -1,0 +1,2 @@
+def attack(victim):
+    return (victim.answer.parent / "new").write_text("x")

@@ -1,0 +1,131 @@
+"""Answers that mean harm, judged on the cpu device in their sandbox: what they do changes no verdict but their own."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kfuzz.campaign.device import open_device
+from kfuzz.campaign.trials.trial import Trial, run_trial
+from kfuzz.cases.case import case_of
+from kfuzz.claims.kernel import load
+from kfuzz.devices import ClaimError, Device, Probe
+from kfuzz.devices.sandbox.box import Sandboxed, sandboxed, why_not
+
+HOSTILE = Path(__file__).parents[4] / "tests" / "data" / "hostile"
+MADE = Path("/tmp/kfuzz_has_escaped")  # noqa: S108  where the kernel makes it
+X = np.linspace(-3, 3, 12, dtype=np.float32).reshape(3, 4)
+RIGHT = "\ndef f(x):\n    return x.sum(1)\n"
+ZEROS = "\ndef f(x):\n    return x.sum(1) * 0\n"
+FIND_REPLIES = """
+import gc, os, pickle
+import numpy as np
+
+class Payload:
+    def __reduce__(self):
+        return os.system, ("touch %s",)
+
+def _forge(x):
+    for one in gc.get_objects():
+        if type(one).__name__ == "_Replies":
+            head = %s
+            os.write(one.number, one._mark + len(head).to_bytes(8, "little") + head + (0).to_bytes(8, "little"))
+    return x.sum(1) * 0
+
+def f(x):
+    return _forge(x)
+"""
+
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is a sandbox")
+
+
+@pytest.fixture
+def device(tmp_path: Path) -> Iterator[Device]:
+    with sandboxed(Sandboxed((tmp_path / "answer.py",), (tmp_path / "problem.py",))):
+        opened = open_device("cpu")
+        yield opened
+        opened.close()
+
+
+def judge_text(folder: Path, text: str, device: Device) -> Trial:
+    path = folder / "answer.py"
+    path.write_text(f'# /// kernel\n# op = "row_sum"\n# ///\nimport numpy as np\n{text}')
+    return run_trial(load(path), case_of("row_sum", {"x": X}), {}, device, Probe(runs=2))
+
+
+def test_a_right_answer_is_kept_in_its_sandbox(tmp_path: Path, device: Device) -> None:
+    found = judge_text(tmp_path, RIGHT, device)
+    assert found.defects == ()
+    assert found.elements == 3
+
+
+def test_an_answer_reads_what_lies_beside_it_and_not_its_reference(tmp_path: Path, device: Device) -> None:
+    (tmp_path / "beside.py").write_text("one = 1.0\n")
+    (tmp_path / "problem.py").write_text("one = 1.0\n")
+    assert judge_text(tmp_path, f"from beside import one\n{RIGHT}", device).defects == ()
+    with pytest.raises(ClaimError, match="cannot be imported: .*Permission denied"):
+        judge_text(tmp_path, f"from problem import one\n{RIGHT}", device)
+
+
+def test_an_answer_has_no_variables_of_its_caller(
+    tmp_path: Path, device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_OF_KFUZZ", "x")
+    asks = "import os\nassert 'SECRET_OF_KFUZZ' not in os.environ\n"
+    asks += "assert b'SECRET_OF_KFUZZ' not in open('/proc/self/environ', 'rb').read()\n"
+    assert judge_text(tmp_path, asks + RIGHT, device).defects == ()
+
+
+def test_patched_numpy_changes_no_verdict(tmp_path: Path, device: Device) -> None:
+    patches = "np.allclose = np.array_equal = lambda *_, **__: True\nnp.testing.assert_allclose = lambda *_: None\n"
+    assert [one.kind for one in judge_text(tmp_path, patches + ZEROS, device).errors] == ["numeric"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "pickle.dumps(Payload())",
+        'b\'["done", {}, false]\'',
+        'b\'["done", {"runs": [{"circumstances": {}, "outputs": []}]}, false]\'',
+        'b\'["done", {"findings": [{"kind": "no such kind", "message": ""}]}, false]\'',
+        "b'[' * 100_000",
+    ],
+)
+def test_a_forged_reply_runs_nothing_and_keeps_no_wrong_answer(head: str, tmp_path: Path, device: Device) -> None:
+    made = tmp_path / "made"
+    found = judge_text(tmp_path, FIND_REPLIES % (made, head), device)
+    assert not made.exists()
+    assert not found.elements or found.errors
+
+
+def test_an_answer_that_prints_without_end_is_ended(tmp_path: Path, device: Device) -> None:
+    prints = "\ndef f(x):\n    while True:\n        print('x' * 100_000)\n"
+    found = judge_text(tmp_path, prints, device)
+    assert [one.kind for one in found.errors] in (["exception"], ["trap"])
+
+
+def test_memory_is_limited(tmp_path: Path, device: Device) -> None:
+    fills = "\ndef f(x):\n    kept = [np.ones(1 << 28) for _ in range(64)]\n    return x.sum(1)\n"
+    found = judge_text(tmp_path, fills, device)
+    assert [one.kind for one in found.defects] == ["out-of-memory"]
+    assert not found.elements
+
+
+def test_a_library_that_attacks_as_it_is_loaded_can_do_nothing() -> None:
+    path = HOSTILE / "attacks_as_it_is_loaded.cu"
+    with sandboxed(Sandboxed((path,))), closing(open_device("cpu")) as device:
+        found = run_trial(load(path), case_of("row_sum", {"x": X}), {}, device, Probe(check=True, runs=2))
+    assert found.defects == ()
+    assert found.elements == 3
+    assert not MADE.exists()
+
+
+def test_without_a_sandbox_that_library_does_what_it_likes() -> None:
+    """Else the test above could not fail."""
+    path = HOSTILE / "attacks_as_it_is_loaded.cu"
+    with closing(open_device("cpu")) as device:
+        found = run_trial(load(path), case_of("row_sum", {"x": X}), {}, device, Probe(check=True, runs=2))
+    assert found.errors
+    MADE.unlink()
