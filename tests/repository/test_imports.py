@@ -25,7 +25,7 @@ STOREYS = {
     "campaign": (".", "minimizing", "trials", "properties"),
     "cases": ("plans", "."),
     "claims": (".", "references", "language"),
-    "devices": ("python", "vendors", "gpu", "cpu", "worker", "memory", "."),
+    "devices": ("python", "vendors", "gpu", "cpu", "worker", "sandbox", "memory", "."),
     "common": ("text", "."),
 }
 """The storeys of fuzz/, top first, and the rooms of each, top first. A storey imports from those below it, a room from

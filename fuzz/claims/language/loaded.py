@@ -17,6 +17,7 @@ from kfuzz.claims.language.python_text import read_text
 from kfuzz.common.time_limits import time_limits
 from kfuzz.devices.python.libraries import array_library_of, language_of, libraries, libraries_used_by
 from kfuzz.devices.python.library import Arithmetic
+from kfuzz.devices.sandbox.box import in_force, variables_for
 
 LISTER = "kfuzz.devices.python.loaded_packages"
 NO_LIBRARIES = ("kfuzz", "task", "ml_dtypes")
@@ -89,7 +90,9 @@ def has_unknown(packages: tuple[str, ...]) -> bool:
 @lru_cache(maxsize=256)
 def packages_loaded_by(path: Path, source: str) -> tuple[str, ...]:
     """The packages of libraries that are loaded once a file is imported; none if it cannot be imported."""
-    usual = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    these = in_force()
+    variables = variables_for(these.box_of(path) if these else None)
+    usual = {**variables, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     words = [sys.executable, "-m", LISTER, str(path)]
     limits = time_limits()
     most = min(limits.compile, limits.left)
@@ -98,6 +101,7 @@ def packages_loaded_by(path: Path, source: str) -> tuple[str, ...]:
         ran = subprocess.run(
             words, input=source.encode(), stdout=pipe, stderr=none, check=False, timeout=most, env=usual
         )
-        return tuple(json.loads(ran.stdout))
-    except (subprocess.TimeoutExpired, ValueError):
+        known = {package for one in libraries().values() for package in one.packages}
+        return tuple(one for one in json.loads(ran.stdout) if one in known)
+    except (subprocess.TimeoutExpired, ValueError, TypeError):
         return ()  # the first call says what is wrong with it

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.devices.python.loading import execute_file
+from kfuzz.devices.sandbox.box import box_in_variables, enter
 
 
 def loaded_packages() -> list[str]:
@@ -24,6 +25,8 @@ def main(path: Path, source: str) -> None:
 
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # the file may print
+    if (box := box_in_variables()) is not None:
+        enter(box, (answers.fileno(),))
     execute_file(path, source, 0)
     answers.write(json.dumps(loaded_packages()))
     answers.close()

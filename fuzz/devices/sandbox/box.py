@@ -6,6 +6,7 @@ process, opens no socket, and reaches no other process. Knows paths, limits and 
 """
 
 import contextlib
+import errno
 import functools
 import json
 import os
@@ -98,6 +99,25 @@ def box_from(given: Mapping[str, object]) -> Box:
     assert isinstance(read, list | tuple)
     assert isinstance(listed, list | tuple)
     return Box(tuple(map(str, read)), tuple(map(str, listed)), str(scratch), int(str(memory)))
+
+
+BOX = "SANDBOX_OF_PROCESS"
+"""The variable by which a process that a command starts hears of its sandbox."""
+
+
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""numpy starts threads as it is imported, and a process of several threads enters no sandbox."""
+
+
+def variables_for(box: Box | None) -> dict[str, str]:
+    """The variables of a process that is to enter this box; all of this process's if it is none."""
+    return dict(os.environ) if box is None else {**kept_variables(), **ONE_THREAD, BOX: json.dumps(box.as_dict())}
+
+
+def box_in_variables() -> Box | None:
+    """The box that this process is to enter; None if there is none. Another question has no answer."""
+    said = os.environ.pop(BOX, None)
+    return None if said is None else box_from(json.loads(said))
 
 
 @functools.cache
@@ -303,6 +323,8 @@ def enter(box: Box, open_files: Iterable[int], reserved: int = 0) -> None:
 
     `reserved`: bytes that kfuzz's own runtime reserves in it.
     """
+    if len(os.listdir("/proc/self/task")) > 1:
+        raise Refused(errno.EBUSY, "a process of several threads enters no sandbox: its other threads would stay outside")
     control_process(PR_SET_DUMPABLE, 1)  # else its own /proc/self belongs to the administrator
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")

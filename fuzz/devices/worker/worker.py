@@ -13,7 +13,6 @@ import contextlib
 import fcntl
 import importlib
 import itertools
-import json
 import os
 import select
 import signal
@@ -53,7 +52,7 @@ from kfuzz.devices import (
 from kfuzz.devices.host_compiler import compiling_for
 from kfuzz.devices.memory.layout import nbytes
 from kfuzz.devices.worker.activity import Activity
-from kfuzz.devices.sandbox.box import Box, box_from, enter, kept_variables
+from kfuzz.devices.sandbox.box import Box, box_in_variables, enter, kept_variables, variables_for
 from kfuzz.devices.worker import helping
 from kfuzz.devices.worker.pipes import PIPE_BYTES, Incoming, pack_message, read_message, write
 from kfuzz.devices.worker.plain import MOST_TEXT, ForeignBytesError, pack_plain, read_plain
@@ -201,20 +200,15 @@ class CommandProcess(subprocess.Popen[bytes]):
         return self.returncode
 
 
-BOX = "SANDBOX_OF_PROCESS"
-"""The variable by which a process hears of its sandbox."""
-
-
 def start_command(module: str, box: Box | None = None) -> Started:
     """Start a process that serves the backend of a module, from nothing; in this sandbox, if there is one."""
     printed = PrintedText(None if box is None else MOST_PRINTED)
-    boxed = {} if box is None else {BOX: json.dumps(box.as_dict())}
     started = CommandProcess(
         [sys.executable, "-c", START, "kfuzz.devices.worker.worker", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=printed.end,
-        env={**environment(is_boxed=box is not None), **boxed},
+        env={**variables_for(box), "PYTHONPATH": search_path()},
         start_new_session=True,  # Ctrl-C reaches the caller alone, and a compiler dies with its worker
     )
     started.printed = printed
@@ -225,7 +219,12 @@ def start_command(module: str, box: Box | None = None) -> Started:
 def environment(is_boxed: bool = False) -> dict[str, str]:
     """The variables of a worker: what we can import, it can. One in a sandbox gets none that may hold secrets."""
     kept = kept_variables() if is_boxed else dict(os.environ)
-    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return {**kept, "PYTHONPATH": search_path()}
+
+
+def search_path() -> str:
+    """The folders from which this process imports."""
+    return os.pathsep.join(filter(None, sys.path))
 
 
 class Worker:
@@ -765,8 +764,7 @@ def _end_with_caller(pipe: int) -> None:
 
 def main(module: str, box: Box | None = None, helper: int | None = None) -> None:
     """Be the worker process for the backend of a module; in this sandbox, with this connection to its helper."""
-    if (said := os.environ.pop(BOX, None)) is not None:
-        box = box_from(json.loads(said))
+    box = box or box_in_variables()
     # What a kernel or a library prints must not end up between the replies.
     replies = _Replies(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)

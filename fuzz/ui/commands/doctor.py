@@ -26,6 +26,7 @@ from kfuzz.common.text.json_lines import write_document
 from kfuzz.devices import Device, DeviceError, Probe, host_compiler
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.devices.python.opening import installed_release
+from kfuzz.devices.sandbox.box import describe, why_not
 from kfuzz.devices.vendors import vendor
 from kfuzz.measure.roundings import exp_model
 from kfuzz.oracle.numbers.plural import plural
@@ -75,7 +76,7 @@ def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
             click.echo(write_document(exp_model.as_document(sweeps, provenance(device.name)), deepest=2), nl=False)
         return
     works = False
-    for check in (python(), *packages(), *tools()):
+    for check in (python(), *packages(), *tools(), sandbox()):
         print_check(check)
     screen = console(to_stderr=True)
     for one in ("cpu", "gpu"):
@@ -121,6 +122,12 @@ def tools() -> Iterator[Check]:
     yield check_tool("c++", host_compiler.find_compiler)
     for name, question in vendor().tools().items():
         yield check_tool(name, question)
+
+
+def sandbox() -> Check:
+    """The sandbox that this machine gives an answer on the cpu device."""
+    missing = why_not()
+    return Check("sandbox", "" if missing else describe(), missing)
 
 
 def check_tool(name: str, question: Callable[[], str]) -> Check:

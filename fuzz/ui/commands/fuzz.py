@@ -40,6 +40,7 @@ from kfuzz.common.phases import Stage, listening
 from kfuzz.common.time_limits import LAST_TRIAL, TimeLimits, limited, time_limits
 from kfuzz.devices import DeviceError
 from kfuzz.devices.cpu.ahead import build_ahead
+from kfuzz.devices.sandbox.box import sandboxed
 from kfuzz.devices.vendors import vendor
 from kfuzz.kinds import Severity
 from kfuzz.measure.roundings.in_hand import add_findings
@@ -58,6 +59,8 @@ from kfuzz.ui.commands.options import (
     parse_duration,
     parse_shard,
     print_faults,
+    sandbox_for,
+    sandbox_option,
     through_option,
     time_limit_options,
     unclaimed_options,
@@ -134,6 +137,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @unclaimed_options
 @click.option("--sanitize", is_flag=True, help="Run some trials on the GPU under compute-sanitizer.")
 @guard_all_option
+@sandbox_option
 @through_option
 @click.option(
     "--verbose",
@@ -166,6 +170,7 @@ def fuzz(
     sanitize: bool,
     with_torch: bool,
     guard_all: bool,
+    is_sandboxed: bool | None,
     through: str,
     verbose: bool,
     unclaimed: Unclaimed | None,
@@ -208,6 +213,10 @@ def fuzz(
         if len(targets) == 1 and own_files.has_main(text_of(paths[0])):
             ctx.exit(own_files.check_instead(ctx, paths[0]))
         unclaimed = own_files.claim_instead(paths[0]) if len(targets) == 1 else own_files.claim_each(paths)
+    if (with_torch or cluster or watch) and is_sandboxed:
+        raise click.UsageError("--sandbox works with none of --torch, --cluster and --watch")
+    is_plain = not (with_torch or cluster or watch)
+    ctx.with_resource(sandboxed(sandbox_for(is_sandboxed, device, targets, unclaimed) if is_plain else None))
     screen = console(to_stderr=outputs.uses_stdout)
     with show_phases(screen):  # a claim that is guessed, or a reference that is described, takes some time
         kernels = Kernels((), {}) if watch else select_kernels(targets, since, unclaimed)

@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from kfuzz.campaign.device import NAMES
+from kfuzz.campaign.device import NAMES, resolve_device
 from kfuzz.campaign.schedule import Shard
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.language.kernel_file import file_has_claim
@@ -23,7 +23,8 @@ from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
 from kfuzz.claims.references.formats import help_of_references
 from kfuzz.common.modules import is_callable
 from kfuzz.common.time_limits import COMPILE_SECONDS, limited, time_limits
-from kfuzz.devices import ClaimError
+from kfuzz.devices import ClaimError, DeviceError
+from kfuzz.devices.sandbox.box import Sandboxed, check_offered, why_not
 from kfuzz.measure.roundings.guess import Guess
 from kfuzz.measure.roundings.guess_host import FunctionWords
 from kfuzz.measure.roundings.infer import Unclaimed, guess_with, kernel_named
@@ -167,6 +168,30 @@ def parse_shape(_: click.Context, __: click.Parameter, text: str | None) -> tupl
     if not re.fullmatch(r"[1-9]\d*(x[1-9]\d*)*", text):
         raise click.BadParameter(f"{text!r} is not a shape; write 16x1024")
     return tuple(map(int, text.split("x")))
+
+
+sandbox_option = click.option(
+    "--sandbox/--no-sandbox",
+    "is_sandboxed",
+    default=None,
+    help="Run the kernels on the cpu device in a sandbox: they read no file of yours, write none, and have no network. "
+    "Default: with --reference, if this machine gives one and no GPU is used.",
+)
+
+
+def sandbox_for(
+    is_wanted: bool | None, device: str, targets: Sequence[str], unclaimed: Unclaimed | None
+) -> Sandboxed | None:  # fmt: skip
+    """The sandbox of a command; None if it has none. DeviceError if one is wanted that cannot be had."""
+    has_reference = unclaimed is not None and unclaimed.reference is not None
+    is_on_gpu = resolve_device(device) == "gpu"
+    if is_wanted is False or (is_wanted is None and (not has_reference or is_on_gpu or why_not())):
+        return None
+    if is_on_gpu:
+        raise DeviceError("the gpu device has no sandbox: --device cpu, or --no-sandbox for kernels that you trust")
+    check_offered()
+    answers = tuple(path for target in targets for path in find_files(target))
+    return Sandboxed(answers, (unclaimed.reference,) if unclaimed and unclaimed.reference else ())
 
 
 def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
