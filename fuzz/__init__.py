@@ -6,6 +6,7 @@
     exact = kfuzz.want("softmax", {"x": x}, digits=50)       what is the right answer?
     kernel = kfuzz.load("mine.cu")                           a kernel file and its claim: a Kernel
     report = kfuzz.fuzz(kernel, cases=500, seed=7)           what breaks it? A Report
+    judgement = kfuzz.judge_file("answer.cu", op="softmax")  is a stranger's file right? A Judgement
 
 `Accuracy` and `Special` hold what a claim says about rounding and about special values. `kfuzz.testing` is for tests of
 your own. The command line and the pytest plugin use the same rooms.
@@ -16,9 +17,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kfuzz import testing
-    from kfuzz.api import Accuracy, Kernel, Report, Special, Verdict, fuzz, judge, load, want
+    from kfuzz.api import Accuracy, Judgement, Kernel, Report, Special, Verdict, fuzz, judge, judge_file, load, want
 
-__all__ = ["Accuracy", "Kernel", "Report", "Special", "Verdict", "fuzz", "judge", "load", "testing", "want"]
+__all__ = [
+    *("Accuracy", "Judgement", "Kernel", "Report", "Special", "Verdict"),
+    *("fuzz", "judge", "judge_file", "load", "testing", "want"),
+]
 
 
 def __getattr__(name: str) -> object:

@@ -1,10 +1,12 @@
 """What `import kfuzz` offers: judge an answer, load a kernel, fuzz it. Knows all rooms; no room knows it."""
 
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kfuzz.campaign.device import lanes_of_caller, names_of
+from kfuzz.campaign.answers import Judgement, Terms, judge_answer
+from kfuzz.campaign.device import lanes_of_caller, names_of, resolve_device
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
 from kfuzz.claims.kernel import Kernel
@@ -13,12 +15,17 @@ from kfuzz.claims.language.kernel_file import file_has_claim
 from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
 from kfuzz.common.errors import ClaimError
 from kfuzz.common.modules import is_callable
+from kfuzz.devices import DeviceError
+from kfuzz.devices.sandbox.box import Sandboxed, describe, sandboxed, untraceable
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_named, kernel_with
 from kfuzz.oracle import Accuracy, Special, Verdict, judge, want
+from kfuzz.ui.reports.judgements import paragraph
 from kfuzz.ui.reports.report import Report
 from kfuzz.ui.targets.targets import find_one
 
-__all__ = ["Accuracy", "Kernel", "Report", "Special", "Verdict", "fuzz", "judge", "load", "want"]
+__all__ = [
+    *("Accuracy", "Judgement", "Kernel", "Report", "Special", "Verdict", "fuzz", "judge", "judge_file", "load", "want"),
+]
 
 CASES = 300
 """Cases of a call that names neither a number nor a time."""
@@ -66,3 +73,38 @@ def fuzz(
     lanes = lanes_of_caller(device)
     started = datetime.now(UTC)
     return Report(search((subject,), lanes, options), tuple(sys.argv), names_of(lanes), started)
+
+
+def judge_file(
+    answer: Path | str,
+    reference: Path | str = "",
+    op: str = "",
+    budget: float = 10.0,
+    device: str = "auto",
+    seed: int = 0,
+    any_shape: bool = False,
+    sandbox: bool = True,
+) -> Judgement:
+    """Judge an answer that you do not trust: a .cu, .ptx or .py file, whose kernels run in a sandbox.
+
+    `reference` or `op` says what is right; without them the file's own claim does. `budget`: how much is tried, in
+    seconds that a calibration turns into trials, so that the same seed gives the same verdict. `device`: a GPU has no
+    sandbox, so "auto" is the cpu; with "gpu" you have to pass `sandbox=False`. `any_shape`: an error at another shape
+    than that of the reference breaks the answer, too. DeviceError if this machine gives no sandbox, or ClaimError if
+    the reference is at fault; what is wrong with the answer is the judgement.
+    """
+    chosen = "cpu" if device == "auto" else resolve_device(device)
+    if sandbox and chosen == "gpu":
+        raise DeviceError("the gpu device has no sandbox: device cpu, or no sandbox for answers that you trust")
+    path = find_one(str(answer))
+    hidden = (Path(reference),) if reference else ()
+    with untraceable(), sandboxed(Sandboxed((path,), hidden) if sandbox else None):
+        box = describe() if sandbox else ""
+        try:
+            kernel = load(path, op, reference)
+        except ClaimError as error:
+            if reference and not Path(reference).exists():
+                raise
+            return Judgement("cannot run", "none", str(error), seed=seed, budget=budget, device=chosen, sandbox=box)
+        found = judge_answer(kernel, Terms(seed, budget, any_shape), chosen, paragraph)
+    return replace(found, sandbox=box)

@@ -285,7 +285,7 @@ def _number_at_known_sizes(orders: Orders, block: Block, seen: Experience, index
     costs, kernel = seen.costs.get(block.kernel), orders.kernels[block.kernel]
     if costs is None or orders.seconds_each is None or is_large(index) or not costs.is_due(orders.seconds_each):
         return None
-    draw = seed_of(orders.seed, kernel.name, index, "sizes")
+    draw = seed_of(orders.seed, kernel.drawn_by or kernel.name, index, "sizes")
     return number_at_sizes_of(costs.tried[draw % len(costs.tried)], index)
 
 

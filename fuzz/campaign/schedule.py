@@ -1,4 +1,5 @@
-"""The schedule of trials: a pure function of the seed, the kernel's name and the trial's number.
+"""The schedule of trials: a pure function of the seed, the kernel's name and the trial's number; for answers that are
+judged, of their op's name.
 
 So a campaign is the same however its parts are divided among processes, and any of its trials can be run again alone.
 Knows plans and probes; never the result of a trial.
@@ -91,7 +92,7 @@ class Shard:
 
     def has(self, kernel: Kernel, index: int) -> bool:
         """Whether a trial belongs to this part: by a draw, since large and checked trials come at regular numbers."""
-        return self.count == 1 or seed_of("shard", kernel.name, index) % self.count == self.place - 1
+        return self.count == 1 or seed_of("shard", kernel.drawn_by or kernel.name, index) % self.count == self.place - 1
 
 
 WHOLE = Shard()
@@ -109,17 +110,19 @@ def source_of_sizes(number: int) -> int | None:
 
 def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> Attempt:
     """The input of a kernel's trial number `index`."""
+    if kernel.drawn_by and kernel.source:
+        return attempt_of(replace(kernel, front=replace(kernel.front, source="")), seed, index, budget)
     if (other := source_of_sizes(index)) is not None:
         given = attempt_of(kernel, seed, other, budget)
         sizes = kernel.axes_of(given.case.arrays)
-        return plan_at(kernel, sizes, given.tune, seeded_choices(seed_of(seed, kernel.name, index)))
+        return plan_at(kernel, sizes, given.tune, seeded_choices(seed_of(seed, kernel.drawn_by or kernel.name, index)))
     if has_programs(kernel):
         kernel, budget = with_few_programs(kernel), min(budget, BUDGET - 1)
     most, work = min(budget, FIRST_BUDGET << min(index % AGAIN // TRIALS_A_DOUBLING, 32)), WORK
     if is_check(index):
         most, work = min(most, CHECK_BUDGET), CHECK_WORK
     large = large_of(index) if budget >= BUDGET else None
-    choose = seeded_choices(seed_of(seed, kernel.name, index))
+    choose = seeded_choices(seed_of(seed, kernel.drawn_by or kernel.name, index))
     edge = edge_of(kernel, seed, index)
     if edge is not None and not is_check(index):
         most = min(budget, BUDGET)
@@ -129,7 +132,9 @@ def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> A
 
 def edge_of(kernel: Kernel, seed: int, index: int) -> Edge | None:
     """The turn of a trial whose size is beside a number in the text; None if it is not one of these trials."""
-    number, start = index % AGAIN - EDGE_FIRST, seed_of(seed, kernel.name, "edges") % EDGE_STARTS
+    if kernel.drawn_by:
+        return None
+    number, start = index % AGAIN - EDGE_FIRST, seed_of(seed, kernel.drawn_by or kernel.name, "edges") % EDGE_STARTS
     if number < 0:
         return None
     if is_check(index):
@@ -148,7 +153,7 @@ def with_few_programs(kernel: Kernel) -> Kernel:
 
 def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float, fatal: tuple[Kind, ...] = ()) -> Probe:
     """The probe of trial number `index`: mostly it looks at results alone, sometimes at each access."""
-    number = seed_of(seed, kernel.name, index, "probe") >> 33
+    number = seed_of(seed, kernel.drawn_by or kernel.name, index, "probe") >> 33
     if is_large(index):
         runs = 2 if large_of(index) == "turns" else 1  # none of the others tests the order of threads
         return Probe(is_check(index), runs, number, LARGE_TIMEOUT * timeout, fatal=fatal)

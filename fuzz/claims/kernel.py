@@ -103,6 +103,9 @@ class Kernel:
     """The arguments that choose what is drawn, with their values; trials have these, and properties try others."""
     op_axes: Mapping[str, Expression] = field(default_factory=dict)
     """The sizes that no array gives the op, such as that of a group."""
+    drawn_by: str = ""
+    """The name from which cases are drawn, in the place of its own and of its text: so do all answers to one question
+    meet the same cases."""
 
     @classmethod
     def of(cls, front: FrontMatter, claim: WrittenClaim) -> "Kernel":

@@ -102,6 +102,7 @@ SIGNALS: dict[signal.Signals, tuple[Kind, str]] = {
     signal.SIGILL: ("trap", "an illegal instruction"),
     signal.SIGTRAP: ("trap", "a trap"),
     signal.SIGABRT: ("trap", "an abort"),
+    signal.SIGSYS: ("misbehaved", "a call of the system that its sandbox forbids"),
 }
 """The kind of finding, and its words, for each signal that ends a process."""
 
@@ -638,7 +639,8 @@ def _describe_failed_import(path: Path, status: int | ForeignBytesError | None, 
 def _describe_end(status: int | ForeignBytesError, part: str) -> Finding:
     """What the end of a process says of the kernel that it was running."""
     if isinstance(status, ForeignBytesError):
-        return Finding("trap", f"the kernel wrote into a pipe that it had not opened, {part}; the process was killed")
+        what = f"it wrote into a pipe that it had not opened, {part}; the process was killed"
+        return Finding("misbehaved", what)
     if status >= 0:
         return Finding("trap", f"the kernel ended its process with exit status {status}, {part}")
     number = signal.Signals(-status)

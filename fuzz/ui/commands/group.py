@@ -24,8 +24,8 @@ from kfuzz.ui.commands.streams import ReaderGone, silence, spell_out
 from kfuzz.ui.targets.settings import KERNELS, Value, read_settings, settings_for
 
 NAMES = (
-    *("bench", "cache", "check", "claim", "cmin", "completion", "doctor", "explain", "fuzz", "init", "list", "merge"),
-    *("minimize", "nvcc", "op", "replay", "report", "score", "show", "upstream"),
+    *("bench", "cache", "check", "claim", "cmin", "completion", "doctor", "explain", "fuzz", "init", "judge", "list"),
+    *("merge", "minimize", "nvcc", "op", "replay", "report", "score", "show", "upstream"),
 )
 REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM)
 """The disk is full, or the file is not yours to read or write."""

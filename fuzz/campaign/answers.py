@@ -1,0 +1,314 @@
+"""Judges an answer: a verdict within a budget, with the case that shows it, for those who let models write kernels.
+
+    judgement = judge_answer(kernel, Terms(seed=7), describe)
+
+The budget is a number of trials, which a calibration makes of seconds: the same seed, answer and budget give the same
+verdict on any machine. The clock only ends it early, and then the judgement says so. What is not shown to be right is
+not kept. Knows campaigns and minimizing; never how a defect is worded, nor where the answer runs.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.campaign.campaign import Lane, run_lanes
+from kfuzz.campaign.device import NamedDevice
+from kfuzz.campaign.minimizing.minimize import Failure, minimize, point_at_worst
+from kfuzz.campaign.minimizing.subject import subject_of
+from kfuzz.campaign.options import Options
+from kfuzz.campaign.result import KernelResult, Result
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.campaign.state import Discovery
+from kfuzz.campaign.trials.defect import Defect
+from kfuzz.cases.case import Case, numbers_in
+from kfuzz.cases.plans.home import home_of
+from kfuzz.claims.kernel import Kernel
+from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
+from kfuzz.common.text.cuda_in_python import builds_cuda
+from kfuzz.devices import ClaimError, DeviceError
+from kfuzz.devices.memory.vast import is_vast
+from kfuzz.kinds import Kind, kinds_with
+from kfuzz.oracle.numbers.plural import plural
+
+Status = Literal["kept", "broken", "suspect", "not judged", "cannot run", "misbehaved"]
+Stage = Literal[
+    "none", "compiled", "ran", "shapes right", "values right at home", "right at other sizes", "properties"
+]  # fmt: skip
+STAGES: tuple[Stage, ...] = (
+    *("none", "compiled", "ran", "shapes right", "values right at home", "right at other sizes", "properties"),
+)
+"""How far an answer came, in order. Without a shape that it was written for, all sizes are its home."""
+CALIBRATION = "kfuzz-1"
+"""The name of these figures: with others, the same budget is another number of trials."""
+SECONDS_TO_START: Mapping[str, float] = {"cuda": 1.0, "python": 2.0, "python that builds cuda": 3.0}
+TRIALS_A_SECOND: Mapping[str, float] = {"cuda": 10.0, "python": 4.0, "python that builds cuda": 1.5}
+"""Of one core of a machine of 2024, beside other work: about half of what it runs alone."""
+LEAST_TRIALS, AT_HOME = 8, 0.4
+"""Trials of the smallest budget; and the part of them at the shape that an answer was written for, if it has one."""
+LEAST_JUDGED = 0.5
+"""Of all rows: an answer that refuses, or leaves in doubt, more than that is not judged."""
+SHRINKING, LEAST_SHRINKING, RUNS = 5.0, 0.5, 100
+"""Most seconds for a smaller case, those that must be left of the budget for it, and its runs."""
+ENDS_PROCESS, WRONG_SHAPE, MISBEHAVED = kinds_with("ends-context"), "wrong-shape", "misbehaved"
+EXIT_CODES: Mapping[Status, int] = {
+    "kept": NOTHING_NEW,
+    "broken": FOUND,
+    "misbehaved": FOUND,
+    "suspect": COULD_NOT,
+    "not judged": COULD_NOT,
+    "cannot run": COULD_NOT,
+}
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How an answer is judged. `budget`: seconds, of which the calibration makes trials; the clock starts when the
+    answer is compiled or imported. `any_shape`: an error at another shape than its home breaks it, too.
+    """
+
+    seed: int = 0
+    budget: float = 10.0
+    any_shape: bool = False
+
+
+@dataclass(frozen=True, repr=False)
+class Judgement:
+    """The verdict on an answer.
+
+    `stage`: how far it came. `finding`: for a model, in one paragraph; `kind`, `line` and `where` are of the same
+    finding. `case`: the inputs of the smallest failing case by name, `sizes` its sizes, `got` and `want` the answer and
+    the interval at its worst element. `planned`: the trials of the budget. `is_cut_short`: the clock ended it before
+    them. `is_shrunk`: the case is the smallest that the search for one found.
+    """
+
+    status: Status
+    stage: Stage
+    finding: str = ""
+    kind: Kind | None = None
+    where: str = ""
+    line: int | None = None
+    case: Mapping[str, NDArray[np.generic]] | None = None
+    case_in_words: str = ""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    at: tuple[int, ...] | None = None
+    got: float | None = None
+    want: tuple[float, float] | None = None
+    is_shrunk: bool = False
+    elsewhere: str = ""
+    """An error at other shapes than the one that the answer was written for, which does not break it."""
+    properties: Mapping[str, bool] = field(default_factory=dict)
+    """Whether each property that the trials looked at, such as determinism, held in all of them."""
+    seed: int = 0
+    budget: float = 0.0
+    calibration: str = CALIBRATION
+    planned: int = 0
+    trials: int = 0
+    rows: int = 0
+    unjudged_rows: int = 0
+    is_cut_short: bool = False
+    seconds: float = 0.0
+    device: str = "cpu"
+    sandbox: str = ""
+    """The sandbox in which it ran; empty if it had the rights of its user."""
+
+    def __repr__(self) -> str:
+        found = f": {self.finding}" if self.finding else ""
+        return f"<Judgement {self.status}, {self.stage}, {plural(self.trials, 'trial')}{found}>"
+
+    @property
+    def exit_code(self) -> int:
+        """0 kept, 1 broken or misbehaved, 2 anything else."""
+        return EXIT_CODES[self.status]
+
+
+Describe = Callable[[Defect], str]
+"""Words for a defect: one paragraph."""
+
+
+class _SharedDevice(NamedDevice):
+    """A device for several searches, each of which closes it."""
+
+    def close(self) -> None:
+        """Stay open: `end` ends it."""
+
+    def end(self) -> None:
+        """End its processes."""
+        super().close()
+
+
+def trials_of(kernel: Kernel, budget: float) -> int:
+    """The number of trials that a budget of seconds is."""
+    what = "cuda" if kernel.front.language.runner.compiles else "python"
+    if what == "python" and builds_cuda(kernel.source):
+        what = "python that builds cuda"
+    return max(LEAST_TRIALS, int((budget - SECONDS_TO_START[what]) * TRIALS_A_SECOND[what]))
+
+
+def judge_answer(kernel: Kernel, terms: Terms, device: str, describe: Describe) -> Judgement:
+    """The verdict on a kernel. Raises nothing that is the answer's fault."""
+    began = time.monotonic()
+    kernel = replace(kernel, drawn_by=kernel.shown_op)
+    planned = trials_of(kernel, terms.budget)
+    shared = _SharedDevice(device)
+    blank = Judgement("not judged", "none", seed=terms.seed, budget=terms.budget, planned=planned, device=device)
+    try:
+        search = _Search(kernel, terms, planned, shared, began)
+        found = search.run(blank, describe)
+    except KeyboardInterrupt:
+        raise
+    except (ClaimError, DeviceError) as error:
+        found = replace(blank, status="cannot run", finding=str(error))
+    finally:
+        shared.end()
+    return replace(found, seconds=round(time.monotonic() - began, 3))
+
+
+@dataclass
+class _Search:
+    """The trials of one answer, at its home first."""
+
+    kernel: Kernel
+    terms: Terms
+    planned: int
+    device: _SharedDevice
+    began: float
+
+    def run(self, blank: Judgement, describe: Describe) -> Judgement:
+        """The verdict."""
+        home = pinned(self.kernel)
+        at_home = max(1, int(self.planned * AT_HOME)) if home else 0
+        searches = [(home, at_home)] if home else []
+        searches.append((self.kernel, self.planned - at_home))
+        results: list[KernelResult] = []
+        is_cut_short = False
+        elsewhere = ""
+        for kernel, most in searches:
+            result = self._search(kernel, most)
+            (one,) = result.kernels
+            results.append(one)
+            is_cut_short = is_cut_short or result.stop_reason == "max-time"
+            blank = with_counts(blank, results, is_cut_short)
+            if one.news and (kernel is home or not home or self.terms.any_shape):
+                stage = _stage_before(one.news[0].headline.defect, bool(home) and kernel is not home)
+                return self._broken(blank, kernel, one.news[0].headline, stage, describe)
+            if one.progress.error:
+                return replace(blank, status="cannot run", finding=one.progress.error)
+            if one.news:
+                elsewhere = describe(one.news[0].headline.defect)
+            if is_cut_short:
+                break
+        return self._unbroken(replace(blank, elsewhere=elsewhere), results, bool(home), describe)
+
+    def _search(self, kernel: Kernel, most: int) -> Result:
+        left = max(0.1, self.terms.budget - (time.monotonic() - self.began))
+        options = Options(
+            seed=self.terms.seed, max_cases=most, max_time=left, other_shapes=self.terms.any_shape, stop_at_first=True
+        )
+        (result,) = run_lanes((kernel,), [Lane(self.device.name, lambda: self.device, 0)], options)
+        return result
+
+    def _broken(
+        self, blank: Judgement, kernel: Kernel, one: Discovery, stage: Stage, describe: Describe
+    ) -> Judgement:  # fmt: skip
+        status: Status = "misbehaved" if one.defect.kind == MISBEHAVED else "broken"
+        attempt = attempt_of(kernel, self.terms.seed, one.smallest_trial)
+        case, defect, is_shrunk = attempt.case, one.defect, False
+        left = self.terms.budget - (time.monotonic() - self.began)
+        if left >= LEAST_SHRINKING and defect.kind not in ENDS_PROCESS:
+            probe = probe_of(kernel, self.terms.seed, one.smallest_trial, Options.runs, Options.timeout)
+            subject = subject_of(kernel, case, attempt.tune, probe.check, probe.seed)
+            failure = Failure(point_at_worst(subject, defect), defect, probe.runs)
+            smaller = minimize(failure, self.device, most_runs=RUNS, max_time=min(SHRINKING, left), again=0)
+            case, defect = smaller.failure.subject.case, smaller.failure.defect
+            is_shrunk = smaller.stop == "smallest"
+        worst = defect.worst
+        return replace(
+            blank,
+            status=status,
+            stage=stage,
+            finding=describe(defect),
+            kind=defect.kind,
+            where=defect.where,
+            line=defect.line,
+            case=arrays_of(case),
+            case_in_words=str(case),
+            sizes=dict(defect.scene.axes),
+            at=None if worst is None else tuple(worst.index),
+            got=None if worst is None else float(worst.got),
+            want=None if worst is None else (float(worst.lo), float(worst.hi)),
+            is_shrunk=is_shrunk,
+        )
+
+    def _unbroken(
+        self, blank: Judgement, results: list[KernelResult], has_home: bool, describe: Describe
+    ) -> Judgement:
+        """The verdict on an answer of which nothing is known to be wrong."""
+        first, last = results[0], results[-1]
+        doubts = [bug.headline.defect for one in results for bug in one.bugs if bug.headline.defect.kind == "suspect"]
+        if doubts:
+            stage: Stage = "shapes right"
+            return replace(blank, status="suspect", stage=stage, kind="suspect", finding=describe(doubts[0]))
+        if not blank.rows or blank.unjudged_rows > LEAST_JUDGED * blank.rows or not first.progress.rows:
+            why = "; ".join(dict.fromkeys(one.unjudged for one in results if one.unjudged))
+            words = f"{blank.unjudged_rows} of {plural(blank.rows, 'row')} could not be judged" if blank.rows else ""
+            stage = "ran" if first.progress.trials else "none"
+            return replace(blank, stage=stage, finding=why or words or "nothing was tried within the budget")
+        if first.progress.refusals:
+            said = next(iter(first.progress.refusals)).words
+            if has_home or len(first.progress.refusals) and not last.progress.rows:
+                return replace(blank, stage="ran", finding=f"it refuses some of its inputs: {said}")
+        stage = "values right at home"
+        if len(results) > 1 or not has_home:
+            stage = stage if blank.elsewhere or not last.progress.rows else "right at other sizes"
+        if stage == "right at other sizes" and all(blank.properties.values()):
+            stage = "properties"
+        return replace(blank, status="kept", stage=stage)
+
+
+def pinned(kernel: Kernel) -> Kernel | None:
+    """The kernel at the shape that it was written for alone; None if it has none."""
+    home = home_of(kernel)
+    if not home or home.keys() != kernel.axes.keys():
+        return None
+    axes = {
+        name: replace(axis, lo=home[name], hi=home[name], multiple=1, listed=()) for name, axis in kernel.axes.items()
+    }
+    return replace(kernel, axes=axes, drawn_by=f"{kernel.drawn_by} at home")
+
+
+def with_counts(blank: Judgement, results: list[KernelResult], is_cut_short: bool) -> Judgement:
+    """A judgement with what was tried."""
+    looks: dict[str, bool] = {}
+    for one in results:
+        for name, (_, not_held) in one.progress.looks.items():
+            looks[name] = looks.get(name, True) and not not_held
+    return replace(
+        blank,
+        trials=sum(one.progress.trials for one in results),
+        rows=sum(one.progress.rows for one in results),
+        unjudged_rows=sum(one.progress.unjudged_rows for one in results),
+        properties=looks,
+        is_cut_short=is_cut_short,
+    )
+
+
+def _stage_before(defect: Defect, is_elsewhere: bool) -> Stage:
+    """How far an answer came before this."""
+    if is_elsewhere:
+        return "values right at home"
+    if defect.kind in ENDS_PROCESS:
+        return "compiled"
+    return "ran" if defect.kind == WRONG_SHAPE else "shapes right"
+
+
+def arrays_of(case: Case) -> Mapping[str, NDArray[np.generic]] | None:
+    """The inputs of a case; None if they are too large to be written down."""
+    if any(is_vast(one) for one in case.arrays.values()):
+        return None
+    return {name: numbers_in(one) for name, one in case.arrays.items()}
+
+
