@@ -1,14 +1,13 @@
-"""What tests of your own import: cases of a kernel for Hypothesis, and a check of one of them.
+"""What tests of your own use: a check of a kernel, and cases of it for Hypothesis.
 
-    from hypothesis import given
-    from kfuzz import load
-    from kfuzz.testing import attempts, check
+    import kfuzz
 
-    MINE = load("mine.cu")
+    def test_mine():
+        kfuzz.check("mine.cu")
 
-    @given(attempts(MINE))
-    def test_mine(attempt):
-        check(MINE, attempt)
+    @hypothesis.given(kfuzz.testing.attempts("mine.cu"))
+    def test_mine_by_hypothesis(attempt):
+        kfuzz.check("mine.cu", attempt)
 
 `attempts`, `cases`, `rows`, `sizes` and `values` are strategies. A draw takes a handful of choices at any size, since
 arrays are recipes, and shrinks towards one row of zeros.
@@ -18,10 +17,13 @@ import atexit
 import re
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
+from typing import overload
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from kfuzz.api import fuzz, load
 from kfuzz.campaign.device import open_device
 from kfuzz.campaign.trials.defect import Defect
 from kfuzz.campaign.trials.trial import Trial, run_trial
@@ -35,9 +37,12 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.axes import Axis
 from kfuzz.devices import Device, Probe
 from kfuzz.ui.reports.failure import evidence
+from kfuzz.ui.reports.report import Report
 
 __all__ = ["DefectError", "attempts", "cases", "check", "check_trial", "rows", "sizes", "values"]
 
+CASES = 100
+"""Of a check that names no case."""
 SMALL_BUDGET = 1 << 12
 """Default number of elements of a case: small enough that a hundred examples take seconds."""
 
@@ -53,17 +58,60 @@ def error_class(bucket: str, kind: str) -> type[DefectError]:
     return type(f"{name}Error", (DefectError,), {"__doc__": bucket, "__module__": __name__})
 
 
-def check(kernel: Kernel, attempt: Attempt, device: str = "auto") -> Trial:
-    """Run a kernel on one case, with every access checked on a CPU, and raise a DefectError if it is broken.
+@overload
+def check(
+    kernel: Kernel | Path | str, attempt: None = None, device: str = "auto", cases: int = CASES, seed: int = 0,
+    op: str = "", reference: Path | str = "",
+) -> Report: ...  # fmt: skip
 
-    `device` is "cpu", "gpu", or "auto": the GPU if there is one. The trial says what was judged, and has the warnings
-    among its `defects`. The fixture `kfuzz_check` of the pytest plugin is this function on `--kfuzz-device`.
+
+@overload
+def check(
+    kernel: Kernel | Path | str, attempt: Attempt, device: str = "auto", cases: int = CASES, seed: int = 0,
+    op: str = "", reference: Path | str = "",
+) -> Trial: ...  # fmt: skip
+
+
+def check(
+    kernel: Kernel | Path | str, attempt: Attempt | None = None, device: str = "auto", cases: int = CASES,
+    seed: int = 0, op: str = "", reference: Path | str = "",
+) -> Trial | Report:  # fmt: skip
+    """Raise a DefectError if a kernel is broken: in one case, or in a search of `cases` cases that the seed fixes.
+
+    With an `attempt`, which a strategy draws, it runs that case, with every access checked on a CPU, and returns the
+    trial, which has the warnings among its `defects`. Without one it is `kfuzz.fuzz`, whose report it returns; a kernel
+    that could not be judged fails, too. `device` is "cpu", "gpu", or "auto": the GPU if there is one. The fixture
+    `kfuzz_check` of the pytest plugin is this function on `--kfuzz-device`.
     """
     __tracebackhide__ = True
-    probe = Probe(check=True, seed=int(attempt.case.digest[:8], 16))
-    trial = run_trial(kernel, attempt.case, attempt.tune, _device_of_process(device), probe)
-    check_trial(trial)
-    return trial
+    if attempt is not None:
+        one = _kernel_of(kernel, op, reference)
+        probe = Probe(check=True, seed=int(attempt.case.digest[:8], 16))
+        trial = run_trial(one, attempt.case, attempt.tune, _device_of_process(device), probe)
+        check_trial(trial)
+        return trial
+    report = fuzz(_kernel_of(kernel, op, reference), device, cases, seed)
+    for bug in report.failing:
+        defect = bug.headline.defect
+        raise error_class(defect.bucket, defect.kind)(_message(defect))
+    if report.exit_code:
+        why = "; ".join(filter(None, (one.unjudged or one.progress.error for one in report.kernels)))
+        raise DefectError(f"the kernel could not be judged: {why}")
+    return report
+
+
+def _kernel_of(kernel: Kernel | Path | str, op: str = "", reference: Path | str = "") -> Kernel:
+    """A kernel, loaded once for each text of its file: Hypothesis calls a test a hundred times."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    path = Path(kernel)
+    changed = path.stat().st_mtime_ns if path.is_file() else 0
+    return _load_once(str(kernel), changed, op, str(reference))
+
+
+@cache
+def _load_once(target: str, _: int, op: str, reference: str) -> Kernel:
+    return load(target, op, reference)
 
 
 def check_trial(trial: Trial) -> None:
@@ -120,12 +168,12 @@ def rows(draw: DrawFn, count: int, cols: int, around: Iterable[int] = (WARP, VEC
 
 
 @st.composite
-def attempts(draw: DrawFn, kernel: Kernel, budget: int = SMALL_BUDGET) -> Attempt:
+def attempts(draw: DrawFn, kernel: Kernel | Path | str, budget: int = SMALL_BUDGET) -> Attempt:
     """A case that the kernel's claim admits, with at most about `budget` elements, and tune values for its launch."""
     choose: Choose = lambda lo, hi: draw(st.integers(lo, hi))  # noqa: E731  a choice is a draw
-    return plan(kernel, choose, budget)
+    return plan(_kernel_of(kernel), choose, budget)
 
 
-def cases(kernel: Kernel, budget: int = SMALL_BUDGET) -> SearchStrategy[Case]:
+def cases(kernel: Kernel | Path | str, budget: int = SMALL_BUDGET) -> SearchStrategy[Case]:
     """A case that the kernel's claim admits."""
     return attempts(kernel, budget).map(lambda attempt: attempt.case)

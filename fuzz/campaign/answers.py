@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from kfuzz.campaign.campaign import Lane, run_lanes
 from kfuzz.campaign.device import NamedDevice
+from kfuzz.campaign.events import Event, Tried
 from kfuzz.campaign.minimizing.minimize import Failure, minimize, point_at_worst
 from kfuzz.campaign.minimizing.subject import subject_of
 from kfuzz.campaign.options import Options
@@ -26,9 +27,11 @@ from kfuzz.campaign.state import Discovery
 from kfuzz.campaign.trials.defect import Defect
 from kfuzz.cases.case import Case, numbers_in
 from kfuzz.cases.plans.home import home_of
+from kfuzz.cases.plans.scale import BUDGET
 from kfuzz.claims.kernel import Kernel
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.common.text.cuda_in_python import builds_cuda
+from kfuzz.common.time_limits import UNTIL, TimeLimits, limited, set_variables, time_limits
 from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.devices.memory.vast import is_vast
 from kfuzz.kinds import Kind, kinds_with
@@ -45,8 +48,12 @@ STAGES: tuple[Stage, ...] = (
 CALIBRATION = "kfuzz-1"
 """The name of these figures: with others, the same budget is another number of trials."""
 SECONDS_TO_START: Mapping[str, float] = {"cuda": 1.0, "python": 2.0, "python that builds cuda": 3.0}
-TRIALS_A_SECOND: Mapping[str, float] = {"cuda": 10.0, "python": 4.0, "python that builds cuda": 1.5}
+TRIALS_A_SECOND: Mapping[str, float] = {"cuda": 10.0, "python": 2.5, "python that builds cuda": 1.0}
 """Of one core of a machine of 2024, beside other work: about half of what it runs alone."""
+COLD_START = 60.0
+"""Seconds for what is compiled and imported before the first trial ends, and the clock of the budget starts."""
+MOST_ELEMENTS = BUDGET - 1
+"""Of a case: larger ones are tried or not by the time that is left, and a verdict must not depend on that."""
 LEAST_TRIALS, AT_HOME = 8, 0.4
 """Trials of the smallest budget; and the part of them at the shape that an answer was written for, if it has one."""
 LEAST_JUDGED = 0.5
@@ -66,8 +73,8 @@ EXIT_CODES: Mapping[Status, int] = {
 
 @dataclass(frozen=True)
 class Terms:
-    """How an answer is judged. `budget`: seconds, of which the calibration makes trials; the clock starts when the
-    answer is compiled or imported. `any_shape`: an error at another shape than its home breaks it, too.
+    """How an answer is judged. `budget`: seconds, of which the calibration makes trials; the clock starts after the first
+    trial. `any_shape`: an error at another shape than its home breaks it, too.
     """
 
     seed: int = 0
@@ -140,6 +147,13 @@ class _SharedDevice(NamedDevice):
         super().close()
 
 
+def limits_of(terms: Terms, now: float) -> TimeLimits:
+    """The limits of all that an answer does, until its first trial has ended."""
+    limits = time_limits()
+    call = terms.budget if limits.call is None else limits.call
+    return TimeLimits(min(limits.compile, COLD_START), call, min(limits.until, now + COLD_START + terms.budget))
+
+
 def trials_of(kernel: Kernel, budget: float) -> int:
     """The number of trials that a budget of seconds is."""
     what = "cuda" if kernel.front.language.runner.compiles else "python"
@@ -156,8 +170,8 @@ def judge_answer(kernel: Kernel, terms: Terms, device: str, describe: Describe) 
     shared = _SharedDevice(device)
     blank = Judgement("not judged", "none", seed=terms.seed, budget=terms.budget, planned=planned, device=device)
     try:
-        search = _Search(kernel, terms, planned, shared, began)
-        found = search.run(blank, describe)
+        with limited(limits_of(terms, began)):
+            found = _Search(kernel, terms, planned, shared).run(blank, describe)
     except KeyboardInterrupt:
         raise
     except (ClaimError, DeviceError) as error:
@@ -175,7 +189,8 @@ class _Search:
     terms: Terms
     planned: int
     device: _SharedDevice
-    began: float
+    clock: float = 0.0
+    """When the first trial had ended; 0 before."""
 
     def run(self, blank: Judgement, describe: Describe) -> Judgement:
         """The verdict."""
@@ -204,20 +219,30 @@ class _Search:
         return self._unbroken(replace(blank, elsewhere=elsewhere), results, bool(home), describe)
 
     def _search(self, kernel: Kernel, most: int) -> Result:
-        left = max(0.1, self.terms.budget - (time.monotonic() - self.began))
         options = Options(
-            seed=self.terms.seed, max_cases=most, max_time=left, other_shapes=self.terms.any_shape, stop_at_first=True
+            seed=self.terms.seed, max_cases=most, other_shapes=self.terms.any_shape, stop_at_first=True, budget=MOST_ELEMENTS
         )
-        (result,) = run_lanes((kernel,), [Lane(self.device.name, lambda: self.device, 0)], options)
+        (result,) = run_lanes((kernel,), [Lane(self.device.name, lambda: self.device, 0)], options, self._note_trial)
         return result
+
+    def _note_trial(self, event: Event) -> None:
+        """Start the clock after the first trial, for which something was compiled or imported."""
+        if isinstance(event, Tried) and not self.clock:
+            self.clock = time.monotonic()
+            set_variables({UNTIL: repr(self.clock + self.terms.budget)})
+
+    @property
+    def left(self) -> float:
+        """Seconds of the budget that are left."""
+        return max(0.0, (self.clock or time.monotonic()) + self.terms.budget - time.monotonic())
 
     def _broken(
         self, blank: Judgement, kernel: Kernel, one: Discovery, stage: Stage, describe: Describe
     ) -> Judgement:  # fmt: skip
         status: Status = "misbehaved" if one.defect.kind == MISBEHAVED else "broken"
-        attempt = attempt_of(kernel, self.terms.seed, one.smallest_trial)
+        attempt = attempt_of(kernel, self.terms.seed, one.smallest_trial, MOST_ELEMENTS)
         case, defect, is_shrunk = attempt.case, one.defect, False
-        left = self.terms.budget - (time.monotonic() - self.began)
+        left = self.left
         if left >= LEAST_SHRINKING and defect.kind not in ENDS_PROCESS:
             probe = probe_of(kernel, self.terms.seed, one.smallest_trial, Options.runs, Options.timeout)
             subject = subject_of(kernel, case, attempt.tune, probe.check, probe.seed)

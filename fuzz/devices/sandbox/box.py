@@ -166,6 +166,7 @@ def _has_scratch() -> bool:
     if (child := os.fork()) == 0:
         status = 1
         with contextlib.suppress(BaseException):
+            control_process(PR_SET_DUMPABLE, 1)
             status = 0 if _own_scratch(str(_scratch_place())) else 1
         os._exit(status)
     return not os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

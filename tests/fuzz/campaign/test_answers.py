@@ -1,0 +1,163 @@
+"""A verdict on an answer: what it says, that it does not depend on names, and that what is not known is not kept."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import kfuzz
+from kfuzz.campaign.answers import EXIT_CODES, Judgement, Terms, limits_of, trials_of
+from kfuzz.common.exit_codes import NOTHING_NEW
+from kfuzz.devices.sandbox.box import why_not
+from kfuzz.ui.commands.group import main
+from kfuzz.ui.reports.judgements import as_dict
+
+RIGHT = "import numpy as np\n\n\ndef f(x):\n    return x.sum(1, dtype=np.float32)\n"
+WRONG = "import numpy as np\n\n\ndef f(x):\n    return x[:, :-1].sum(1) if x.shape[1] > 1 else x.sum(1)\n"
+BUDGET = 5.0
+
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is a sandbox")
+
+
+def judge_text(folder: Path, text: str, name: str = "answer", seed: int = 3, budget: float = BUDGET) -> Judgement:
+    path = folder / f"{name}.py"
+    path.write_text(text)
+    return kfuzz.judge_file(path, op="row_sum", budget=budget, seed=seed, device="cpu")
+
+
+def outline(found: Judgement) -> object:
+    """What must not depend on the machine's load."""
+    return found.status, found.stage, found.kind, found.trials, found.rows, found.case_in_words
+
+
+def test_a_right_answer_is_kept_at_all_stages(tmp_path: Path) -> None:
+    found = judge_text(tmp_path, RIGHT)
+    assert (found.status, found.exit_code, found.finding) == ("kept", NOTHING_NEW, "")
+    assert found.stage == "properties"
+    assert found.trials == found.planned
+    assert found.rows > found.unjudged_rows
+    assert found.sandbox.startswith("Landlock")
+
+
+def test_a_wrong_answer_is_broken_with_its_smallest_case_and_words_for_a_model(tmp_path: Path) -> None:
+    found = judge_text(tmp_path, WRONG)
+    assert (found.status, found.kind, found.exit_code) == ("broken", "numeric", 1)
+    assert found.stage == "shapes right"
+    assert found.case is not None
+    assert found.got is not None
+    assert found.want is not None
+    x = found.case["x"]
+    assert x.shape == (found.sizes["rows"], found.sizes["cols"])
+    assert x.size <= 8
+    right = float(x.astype(np.float64).sum(1)[found.at[0] if found.at else 0])
+    assert found.want[0] <= right <= found.want[1]
+    assert not found.want[0] <= found.got <= found.want[1]
+    assert found.case_in_words in found.finding
+    assert "every right computation gives" in found.finding
+
+
+def test_the_verdict_depends_on_seed_and_op_and_not_on_the_name_or_text_of_the_file(tmp_path: Path) -> None:
+    first = judge_text(tmp_path, WRONG)
+    again = judge_text(tmp_path, f"{WRONG}\n\nUNUSED = 12345\n", "another_name")
+    assert outline(first) == outline(again)
+    right = [outline(judge_text(tmp_path, RIGHT, name)) for name in ("one", "two")]
+    assert right[0] == right[1]
+    assert outline(judge_text(tmp_path, RIGHT, seed=4)) != right[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "words"),
+    [
+        (f"{RIGHT}\nraise ValueError('no')\n", "cannot run", "the file cannot be imported: ValueError: no"),
+        (f"import no_such_package_of_kfuzz\n{RIGHT}", "cannot run", "no_such_package_of_kfuzz"),
+        ("def f(\n", "cannot run", "answer.py"),
+        ("def f(x):\n    raise NotImplementedError('not for me')\n", "not judged", "not for me"),
+        ("import os\ndef f(x):\n    os._exit(0)\n", "broken", "trap"),
+        ("import os\ndef f(x):\n    for one in range(3, 64):\n        try:\n            os.write(one, b'x' * 64)\n"
+         "        except OSError:\n            pass\n    return x.sum(1)\n", "misbehaved", "misbehaved"),
+        ("import ctypes\ndef f(x):\n    ctypes.CDLL(None).ptrace(16, 1, 0, 0)\n    return x.sum(1)\n", "misbehaved",
+         "a call of the system that its sandbox forbids"),
+        ("def f(x):\n    return x.sum(1) * float('nan')\n", "broken", "nan"),
+        ("def f(x):\n    return x\n", "broken", "wrong-shape"),
+    ],
+)  # fmt: skip
+def test_what_is_not_shown_to_be_right_is_not_kept(tmp_path: Path, text: str, status: str, words: str) -> None:
+    found = judge_text(tmp_path, text)
+    assert found.status == status, found
+    assert words in found.finding
+    assert found.exit_code == EXIT_CODES[found.status] != NOTHING_NEW
+
+
+def test_an_answer_that_is_right_for_some_calls_and_then_wrong_is_broken(tmp_path: Path) -> None:
+    bomb = "CALLS = []\n\n\ndef f(x):\n    CALLS.append(1)\n    return x.sum(1) * (len(CALLS) < 9)\n"
+    assert judge_text(tmp_path, bomb).status == "broken"
+
+
+def test_an_answer_that_never_returns_ends_within_its_budget(tmp_path: Path) -> None:
+    found = judge_text(tmp_path, "import time\n\n\ndef f(x):\n    time.sleep(600)\n", budget=3.0)
+    assert (found.status, found.kind) == ("broken", "hang")
+    assert found.seconds < 30
+
+
+def test_a_slow_answer_is_cut_short_and_the_judgement_says_so(tmp_path: Path) -> None:
+    slow = "import time\n\n\ndef f(x):\n    time.sleep(0.4)\n    return x.sum(1)\n"
+    found = judge_text(tmp_path, slow, budget=2.0)
+    assert found.is_cut_short
+    assert found.trials < found.planned
+    assert found.status in ("kept", "not judged")
+
+
+def test_the_budget_is_a_number_of_trials(tmp_path: Path) -> None:
+    path = tmp_path / "answer.py"
+    path.write_text(RIGHT)
+    kernel = kfuzz.load(path, op="row_sum")
+    assert [trials_of(kernel, seconds) for seconds in (0.1, 10.0, 100.0)] == [8, 20, 245]
+    assert limits_of(Terms(budget=7.0), now=0.0).call == 7.0
+
+
+def test_an_answer_with_a_claim_of_its_own_chooses_no_op(tmp_path: Path) -> None:
+    claimed = f'# /// kernel\n# op = "softmax"\n# ///\n{RIGHT}'
+    found = judge_text(tmp_path, claimed)
+    assert found.status == "cannot run"
+    assert "it has a claim" in found.finding
+
+
+def test_the_command_prints_json_and_exits_as_the_verdict_says(tmp_path: Path) -> None:
+    path = tmp_path / "answer.py"
+    for text, code in ((RIGHT, 0), (WRONG, 1), ("1 / 0\n", 2)):
+        path.write_text(text)
+        ran = CliRunner().invoke(main, ["judge", str(path), "--op", "row_sum", "--budget", "3", "--device", "cpu"])
+        said = json.loads(ran.stdout)
+        assert (ran.exit_code, said["exit_code"], said["schema"]) == (code, code, "kfuzz-judgement/1")
+        json.dumps(said, allow_nan=False)
+
+
+def test_json_has_arrays_and_no_number_that_json_lacks() -> None:
+    found = Judgement("broken", "ran", case={"x": np.float32([[np.inf, 1.5]])}, got=float("nan"))
+    said = json.loads(json.dumps(as_dict(found), allow_nan=False))
+    assert said["case"]["x"] == {"dtype": "float32", "shape": [1, 2], "elements": ["inf", 1.5]}
+    assert said["got"] == "nan"
+
+
+def test_a_cu_file_without_a_claim_is_judged_in_the_sandbox(tmp_path: Path) -> None:
+    path = tmp_path / "answer.cu"
+    path.write_text(
+        "__global__ void row_sum(const float *x, float *y, int rows, int cols) {\n"
+        "    int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (row >= rows) return;\n"
+        "    float sum = 0.0f;\n"
+        "    for (int col = 0; col < cols; ++col) sum += x[row * cols + col];\n"
+        "    y[row] = sum;\n"
+        "}\n"
+    )
+    found = kfuzz.judge_file(path, op="row_sum", budget=3.0, device="cpu")
+    assert found.status == "kept", found
+
+
+def test_a_gpu_has_no_sandbox(tmp_path: Path) -> None:
+    path = tmp_path / "answer.py"
+    path.write_text(RIGHT)
+    with pytest.raises(kfuzz.api.DeviceError, match="the gpu device has no sandbox"):
+        kfuzz.judge_file(path, op="row_sum", device="gpu")
