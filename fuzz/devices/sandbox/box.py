@@ -328,7 +328,7 @@ def enter(box: Box, open_files: Iterable[int], reserved: int = 0) -> None:
         raise Refused(errno.EBUSY, "a process of several threads enters no sandbox: its other threads would stay outside")
     control_process(PR_SET_DUMPABLE, 1)  # else its own /proc/self belongs to the administrator
     with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+        Path("/proc/self/oom_score_adj").write_bytes(b"1000")
     has_scratch = bool(box.scratch) and _own_scratch(box.scratch)
     if has_scratch:
         os.environ |= {"HOME": box.scratch, "TMPDIR": box.scratch}  # where libraries keep what they have compiled
@@ -377,9 +377,9 @@ def _own_scratch(place: str) -> bool:
     try:
         leave_namespaces(CLONE_NEWNS if user == 0 else CLONE_NEWNS | CLONE_NEWUSER)
         if user:
-            Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
-            Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
-            Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
+            Path("/proc/self/setgroups").write_bytes(b"deny")
+            Path("/proc/self/uid_map").write_bytes(f"{user} {user} 1".encode())
+            Path("/proc/self/gid_map").write_bytes(f"{group} {group} 1".encode())
         mount("none", "/", "", MS_REC | MS_PRIVATE, "")
         words = f"size={SCRATCH_BYTES},nr_inodes={SCRATCH_FILES},mode=0700"
         mount("kfuzz", place, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, words)
