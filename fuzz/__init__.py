@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from kfuzz.testing import check
 
 __all__ = [
-    *("Accuracy", "Judgement", "Kernel", "Report", "Special", "Verdict"),
-    *("check", "fuzz", "judge", "judge_file", "load", "testing", "want"),
-]
+    "Accuracy", "Judgement", "Kernel", "Report", "Special", "Verdict", "check", "fuzz", "judge", "judge_file", "load",
+    "testing", "want",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

@@ -24,8 +24,8 @@ from kfuzz.ui.reports.report import Report
 from kfuzz.ui.targets.targets import find_one
 
 __all__ = [
-    *("Accuracy", "Judgement", "Kernel", "Report", "Special", "Verdict", "fuzz", "judge", "judge_file", "load", "want"),
-]
+    "Accuracy", "Judgement", "Kernel", "Report", "Special", "Verdict", "fuzz", "judge", "judge_file", "load", "want",
+]  # fmt: skip
 
 CASES = 300
 """Cases of a call that names neither a number nor a time."""

@@ -29,7 +29,7 @@ from kfuzz.cases.case import Case, numbers_in
 from kfuzz.cases.plans.home import home_of
 from kfuzz.cases.plans.scale import BUDGET
 from kfuzz.claims.kernel import Kernel
-from kfuzz.common.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
+from kfuzz.common.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.common.text.cuda_in_python import builds_cuda
 from kfuzz.common.time_limits import UNTIL, TimeLimits, limited, set_variables, time_limits
 from kfuzz.devices import ClaimError, DeviceError
@@ -73,8 +73,8 @@ EXIT_CODES: Mapping[Status, int] = {
 
 @dataclass(frozen=True)
 class Terms:
-    """How an answer is judged. `budget`: seconds, of which the calibration makes trials; the clock starts after the first
-    trial. `any_shape`: an error at another shape than its home breaks it, too.
+    """How an answer is judged. `budget`: seconds, of which the calibration makes trials; the clock starts after the
+    first trial. `any_shape`: an error at another shape than its home breaks it, too.
     """
 
     seed: int = 0
@@ -220,7 +220,11 @@ class _Search:
 
     def _search(self, kernel: Kernel, most: int) -> Result:
         options = Options(
-            seed=self.terms.seed, max_cases=most, other_shapes=self.terms.any_shape, stop_at_first=True, budget=MOST_ELEMENTS
+            seed=self.terms.seed,
+            max_cases=most,
+            other_shapes=self.terms.any_shape,
+            stop_at_first=True,
+            budget=MOST_ELEMENTS,
         )
         (result,) = run_lanes((kernel,), [Lane(self.device.name, lambda: self.device, 0)], options, self._note_trial)
         return result
@@ -268,9 +272,7 @@ class _Search:
             is_shrunk=is_shrunk,
         )
 
-    def _unbroken(
-        self, blank: Judgement, results: list[KernelResult], has_home: bool, describe: Describe
-    ) -> Judgement:
+    def _unbroken(self, blank: Judgement, results: list[KernelResult], has_home: bool, describe: Describe) -> Judgement:
         """The verdict on an answer of which nothing is known to be wrong."""
         first, last = results[0], results[-1]
         doubts = [bug.headline.defect for one in results for bug in one.bugs if bug.headline.defect.kind == "suspect"]
@@ -284,7 +286,7 @@ class _Search:
             return replace(blank, stage=stage, finding=why or words or "nothing was tried within the budget")
         if first.progress.refusals:
             said = next(iter(first.progress.refusals)).words
-            if has_home or len(first.progress.refusals) and not last.progress.rows:
+            if has_home or (len(first.progress.refusals) and not last.progress.rows):
                 return replace(blank, stage="ran", finding=f"it refuses some of its inputs: {said}")
         stage = "values right at home"
         if len(results) > 1 or not has_home:
@@ -335,5 +337,3 @@ def arrays_of(case: Case) -> Mapping[str, NDArray[np.generic]] | None:
     if any(is_vast(one) for one in case.arrays.values()):
         return None
     return {name: numbers_in(one) for name, one in case.arrays.items()}
-
-

@@ -1,8 +1,11 @@
-"""`kfuzz.testing`: a test of a user's own in two imports, and a failure that a person can read."""
+"""`kfuzz.testing`: a test of a user's own in one import, and a failure that a person can read."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import kfuzz
 from kfuzz import load
 from kfuzz.campaign.trials.trial import Trial
 from kfuzz.cases.case import Case, case_of
@@ -15,17 +18,17 @@ pytest_plugins = ["pytester"]
 TUNE = {"threads": 32}
 X = np.array([[-np.inf, 0.0]], np.float32)
 OWN = """
+import kfuzz
 from hypothesis import Phase, given, settings
-from kfuzz import load
-from kfuzz.testing import attempts, check
+from kfuzz.testing import attempts
 
-RIGHT, WRONG = load({right!r}), load({wrong!r})
+RIGHT, WRONG = {right!r}, {wrong!r}
 few = settings(deadline=None, max_examples=10, derandomize=True, database=None, phases=[Phase.generate])
 
 @few
 @given(attempts(RIGHT))
 def test_by_call(attempt):
-    check(RIGHT, attempt, "cpu")
+    kfuzz.check(RIGHT, attempt, "cpu")
 
 @few
 @given(attempts(WRONG))
@@ -51,6 +54,20 @@ def test_a_wrong_kernel_raises_the_class_of_its_kind_with_the_evidence() -> None
         tried("broken/leading_neg_inf.cu")
     assert type(error.value).__name__ == "SpecialError"
     assert type(error.value).__module__ == "kfuzz.testing"
+
+
+def test_a_check_of_a_file_searches_and_says_what_is_wrong() -> None:
+    report = kfuzz.check(KERNELS / "softmax" / "online_block.cu", device="cpu", cases=10)
+    assert (report.exit_code, report.result.trials) == (0, 10)
+    with pytest.raises(DefectError, match="leading -inf") as error:
+        kfuzz.check("broken/leading_neg_inf", device="cpu", cases=20)
+    assert type(error.value).__name__ == "SpecialError"
+
+
+def test_a_check_of_a_kernel_that_cannot_be_judged_fails(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def f(x):\n    raise NotImplementedError('not for me')\n")
+    with pytest.raises(DefectError, match=r"could not be judged: .*not for me"):
+        kfuzz.check(tmp_path / "mine.py", device="cpu", cases=5, op="row_sum")
 
 
 def test_what_a_failure_shows_has_one_line() -> None:

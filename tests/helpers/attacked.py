@@ -1,4 +1,4 @@
-"""The module of a worker that makes one attack, prints what came of it, and ends. tests/fuzz/devices/sandbox uses it."""
+"""The module of a worker that makes one attack, prints what came of it, and ends (tests/fuzz/devices/sandbox)."""
 
 import json
 import os
@@ -21,9 +21,7 @@ def backend() -> None:
     if not _prepared:
         prepare()
     known = json.loads(os.environ[VICTIM])
-    victim = SimpleNamespace(
-        **{name: Path(one) if isinstance(one, str) else one for name, one in known.items()}
-    )
+    victim = SimpleNamespace(**{name: Path(one) if isinstance(one, str) else one for name, one in known.items()})
     space: dict[str, object] = {}
     try:
         exec(_prepared["text"], space)  # noqa: S102  a file of ours

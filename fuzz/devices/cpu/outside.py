@@ -88,5 +88,3 @@ def help_with(read: Callable[[int], bytes]) -> object:
     if wanted.lines is None or Path(wanted.lines.library).parent != cache.folder() / "cpu":
         raise ForeignBytesError
     return lines_of(Path(wanted.lines.library), wanted.lines.addresses)
-
-

@@ -325,7 +325,9 @@ def enter(box: Box, open_files: Iterable[int], reserved: int = 0) -> None:
     `reserved`: bytes that kfuzz's own runtime reserves in it.
     """
     if len(os.listdir("/proc/self/task")) > 1:
-        raise Refused(errno.EBUSY, "a process of several threads enters no sandbox: its other threads would stay outside")
+        raise Refused(
+            errno.EBUSY, "a process of several threads enters no sandbox: its other threads would stay outside"
+        )
     control_process(PR_SET_DUMPABLE, 1)  # else its own /proc/self belongs to the administrator
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_bytes(b"1000")
@@ -340,7 +342,9 @@ def enter(box: Box, open_files: Iterable[int], reserved: int = 0) -> None:
     os.closerange(last, max(last, resource.getrlimit(resource.RLIMIT_NOFILE)[0], 1 << 12))
     _limit(box.memory + reserved, FILE_BYTES)
     control_process(PR_SET_NO_NEW_PRIVS, 1)
-    reach = landlock.Reach((*box.read, "/proc/self/"), box.listed, (*((box.scratch,) if has_scratch else ()), "/dev/null"))
+    reach = landlock.Reach(
+        (*box.read, "/proc/self/"), box.listed, (*((box.scratch,) if has_scratch else ()), "/dev/null")
+    )
     landlock.restrict(reach, landlock.version())
     drop_capabilities()
     seccomp.restrict()

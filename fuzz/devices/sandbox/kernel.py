@@ -1,4 +1,4 @@
-"""The kernel's calls of a sandbox that Python has no names for. Knows numbers and structures; never what they are for."""
+"""Calls of the kernel that Python has no names for. Knows numbers and structures; never what they are for."""
 
 import ctypes
 import os

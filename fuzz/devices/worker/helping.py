@@ -78,5 +78,3 @@ def ask_for_help(module: str, request: object) -> Any:  # noqa: ANN401  what the
 def pack_answer(is_right: bool, found: object) -> bytes:
     """What the helper writes."""
     return pickle.dumps((is_right, found))
-
-

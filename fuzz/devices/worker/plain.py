@@ -96,7 +96,7 @@ def _hints(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
-def _decode(kind: Any, data: Any, arrays: Iterator[bytes | bytearray]) -> Any:  # noqa: ANN401, C901, PLR0911, PLR0912
+def _decode(kind: Any, data: Any, arrays: Iterator[bytes | bytearray]) -> Any:  # noqa: ANN401, PLR0912
     """Data as this type; any of the errors that `read_plain` knows if it is not of this type."""
     origin, given = typing.get_origin(kind), typing.get_args(kind)
     if kind is None or kind is types.NoneType:
@@ -145,4 +145,6 @@ def _decode_array(data: Any, arrays: Iterator[bytes | bytearray]) -> NDArray[np.
     _expect(not dtype.hasobject and dtype.itemsize > 0, data)
     shape = tuple(_expect(type(one) is int and one >= 0, one) for one in data["shape"])
     raw = next(arrays)
-    return np.frombuffer(raw, dtype).reshape(shape) if raw else np.zeros(shape, dtype).reshape(_expect(0 in shape, shape))
+    return (
+        np.frombuffer(raw, dtype).reshape(shape) if raw else np.zeros(shape, dtype).reshape(_expect(0 in shape, shape))
+    )

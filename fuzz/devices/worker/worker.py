@@ -51,9 +51,9 @@ from kfuzz.devices import (
 )
 from kfuzz.devices.host_compiler import compiling_for
 from kfuzz.devices.memory.layout import nbytes
-from kfuzz.devices.worker.activity import Activity
 from kfuzz.devices.sandbox.box import Box, box_in_variables, enter, kept_variables, variables_for
 from kfuzz.devices.worker import helping
+from kfuzz.devices.worker.activity import Activity
 from kfuzz.devices.worker.pipes import PIPE_BYTES, Incoming, pack_message, read_message, write
 from kfuzz.devices.worker.plain import MOST_TEXT, ForeignBytesError, pack_plain, read_plain
 from kfuzz.devices.worker.printed import MOST_PRINTED, PrintedText
@@ -563,8 +563,7 @@ class _Process:
     def receive(
         self, deadline: float, before_waiting: Callable[[], object] = bool, most: int = SPARE
     ) -> "_Reply | int | ForeignBytesError | None":
-        """The next message, of at most so many bytes; the exit status when the process has ended, None when time is up.
-        """
+        """The next message of at most so many bytes; the status if the process has ended, None if time is up."""
         if not self._incoming.has_more():  # mostly the reply is there before it is asked for
             before_waiting()
         read = partial(self._incoming.read, deadline)

@@ -196,8 +196,7 @@ def fuzz(
     Exit code: 0 nothing is broken that --baseline does not know, 1 a kernel is broken (or there is a warning, with
     --fail-on warning), 2 a kernel could not be judged, 130 interrupted. In every case kfuzz keeps the findings so far.
     """
-    if part.count > 1 and seed is None:
-        raise click.UsageError(f"--shard {part} needs --seed: all parts of a campaign must have the same seed")
+    check_shard(part, seed)
     check_watch(watch and bool(out or cluster or since or part != WHOLE), bool(unclaimed) and (watch or not targets))
     max_time = DEFAULT_SECONDS if max_time is None and max_cases is None and not watch else max_time
     began: float = ctx.find_root().obj or time.monotonic()  # kfuzz loads for a second or two
@@ -210,13 +209,12 @@ def fuzz(
     if unclaimed is None and not watch and (reference := solved_by(targets)):
         unclaimed = Unclaimed(OP, reference=Path(reference))
     if unclaimed is None and not watch and (paths := own_files.files_without_claim(targets)):
-        if len(targets) == 1 and own_files.has_main(text_of(paths[0])):
+        if len(targets) == 1 and not is_sandboxed and own_files.has_main(text_of(paths[0])):
             ctx.exit(own_files.check_instead(ctx, paths[0]))
         unclaimed = own_files.claim_instead(paths[0]) if len(targets) == 1 else own_files.claim_each(paths)
-    if (with_torch or cluster or watch) and is_sandboxed:
-        raise click.UsageError("--sandbox works with none of --torch, --cluster and --watch")
-    is_plain = not (with_torch or cluster or watch)
-    ctx.with_resource(sandboxed(sandbox_for(is_sandboxed, device, targets, unclaimed) if is_plain else None))
+    ctx.with_resource(
+        sandboxed(sandbox_for(is_sandboxed, device, targets, unclaimed, not (with_torch or cluster or watch)))
+    )
     screen = console(to_stderr=outputs.uses_stdout)
     with show_phases(screen):  # a claim that is guessed, or a reference that is described, takes some time
         kernels = Kernels((), {}) if watch else select_kernels(targets, since, unclaimed)
@@ -348,6 +346,12 @@ def check_gpu(kernels: Kernels, place: Workplace) -> None:
 def compiles_any(kernels: Iterable[Kernel]) -> bool:
     """Whether kfuzz itself compiles one of the kernels."""
     return any(kernel.front.language.runner.compiles for kernel in kernels)
+
+
+def check_shard(part: Shard, seed: int | None) -> None:
+    """Raise a UsageError for a part of a campaign whose other parts would have other seeds."""
+    if part.count > 1 and seed is None:
+        raise click.UsageError(f"--shard {part} needs --seed: all parts of a campaign must have the same seed")
 
 
 def check_watch(is_kept: bool, is_unclaimed: bool) -> None:

@@ -1,4 +1,4 @@
-"""kfuzz judge: one verdict on one file, as JSON, in a sandbox. Knows options and exit codes; `kfuzz.judge_file` judges."""
+"""kfuzz judge: one verdict on one file, as JSON. Knows options and exit codes; `kfuzz.judge_file` judges."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ from kfuzz.ui.reports.judgements import as_dict
 @click.option("--seed", type=click.IntRange(0, (1 << 32) - 1), default=0, show_default=True,
               help="Which cases are tried: they depend on it and on the op alone.")  # fmt: skip
 @click.option("--budget", type=parse_duration, metavar="TIME", default="10s", show_default=True,
-              help="How much is tried: a number of trials that is fixed by this time, and never more time than that.")  # fmt: skip
+              help="How much is tried: a number of trials, fixed by this time, and no longer than it.")  # fmt: skip
 @click.option("--shapes", type=click.Choice(("any", "home")), default="home", show_default=True,
               help="any: an error at another shape than that of the reference breaks it, too.")  # fmt: skip
 @click.option("--sandbox/--no-sandbox", "is_sandboxed", default=True, show_default=True,

@@ -180,12 +180,18 @@ sandbox_option = click.option(
 
 
 def sandbox_for(
-    is_wanted: bool | None, device: str, targets: Sequence[str], unclaimed: Unclaimed | None
+    is_wanted: bool | None, device: str, targets: Sequence[str], unclaimed: Unclaimed | None, is_alone: bool
 ) -> Sandboxed | None:  # fmt: skip
-    """The sandbox of a command; None if it has none. DeviceError if one is wanted that cannot be had."""
+    """The sandbox of a command; None if it has none. DeviceError if one is wanted that cannot be had.
+
+    `is_alone`: all runs in workers of this machine that the command itself starts.
+    """
+    if is_wanted and not is_alone:
+        raise click.UsageError("--sandbox works with none of --torch, --cluster and --watch")
     has_reference = unclaimed is not None and unclaimed.reference is not None
     is_on_gpu = resolve_device(device) == "gpu"
-    if is_wanted is False or (is_wanted is None and (not has_reference or is_on_gpu or why_not())):
+    is_usual = has_reference and is_alone and not is_on_gpu
+    if is_wanted is False or (is_wanted is None and (not is_usual or why_not())):
         return None
     if is_on_gpu:
         raise DeviceError("the gpu device has no sandbox: --device cpu, or --no-sandbox for kernels that you trust")

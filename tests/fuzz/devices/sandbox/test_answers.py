@@ -65,7 +65,7 @@ def test_an_answer_reads_what_lies_beside_it_and_not_its_reference(tmp_path: Pat
     (tmp_path / "beside.py").write_text("one = 1.0\n")
     (tmp_path / "problem.py").write_text("one = 1.0\n")
     assert judge_text(tmp_path, f"from beside import one\n{RIGHT}", device).defects == ()
-    with pytest.raises(ClaimError, match="cannot be imported: .*Permission denied"):
+    with pytest.raises(ClaimError, match=r"cannot be imported: .*Permission denied"):
         judge_text(tmp_path, f"from problem import one\n{RIGHT}", device)
 
 
@@ -87,7 +87,7 @@ def test_patched_numpy_changes_no_verdict(tmp_path: Path, device: Device) -> Non
     "head",
     [
         "pickle.dumps(Payload())",
-        'b\'["done", {}, false]\'',
+        "b'[\"done\", {}, false]'",
         'b\'["done", {"runs": [{"circumstances": {}, "outputs": []}]}, false]\'',
         'b\'["done", {"findings": [{"kind": "no such kind", "message": ""}]}, false]\'',
         "b'[' * 100_000",

@@ -1,6 +1,5 @@
 """What an answer may try against the sandbox, one file each: none of it succeeds, and outside most of it does."""
 
-import ctypes
 import json
 import os
 import socket
@@ -52,7 +51,7 @@ def sleeper() -> Iterator[tuple[int, int]]:
 @pytest.fixture(scope="module")
 def nurseries() -> Iterator[dict[bool, Nursery]]:
     """The processes from which attackers are forked, by whether these are in sandboxes."""
-    os.environ["SECRET_OF_KFUZZ"] = "a secret"
+    os.environ |= {"SECRET_OF_KFUZZ": "x"}
     sys.path.insert(0, str(Path(attacked.__file__).parent))
     both = {is_boxed: Nursery(["attacked"], {}, is_boxed=is_boxed) for is_boxed in (True, False)}
     sys.path.pop(0)
@@ -135,4 +134,4 @@ def test_without_a_sandbox_the_attack_succeeds(
 
 def test_there_are_sixty_attacks_and_more() -> None:
     assert len(ATTACKS) > 60
-    assert {*map(lambda one: one.stem, ATTACKS)} >= TOO_MUCH | NEED_RIGHTS
+    assert {one.stem for one in ATTACKS} >= TOO_MUCH | NEED_RIGHTS
