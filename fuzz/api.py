@@ -1,6 +1,7 @@
 """What `import kfuzz` offers: judge an answer, load a kernel, fuzz it. Knows all rooms; no room knows it."""
 
 import sys
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ from kfuzz.claims.language.kernel_file import file_has_claim
 from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
 from kfuzz.common.errors import ClaimError
 from kfuzz.common.modules import is_callable
-from kfuzz.devices import DeviceError
+from kfuzz.devices import DeviceError, wrap_unexpected
 from kfuzz.devices.sandbox.box import Sandboxed, describe, sandboxed, untraceable
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_named, kernel_with
 from kfuzz.oracle import Accuracy, Special, Verdict, judge, want
@@ -75,6 +76,10 @@ def fuzz(
     return Report(search((subject,), lanes, options), tuple(sys.argv), names_of(lanes), started)
 
 
+_ONE_AT_A_TIME = threading.Lock()
+"""Which files run in a sandbox is a setting of the process."""
+
+
 def judge_file(
     answer: Path | str,
     reference: Path | str = "",
@@ -98,13 +103,14 @@ def judge_file(
         raise DeviceError("the gpu device has no sandbox: device cpu, or no sandbox for answers that you trust")
     path = find_one(str(answer))
     hidden = (Path(reference),) if reference else ()
-    with untraceable(), sandboxed(Sandboxed((path,), hidden) if sandbox else None):
+    if reference and not hidden[0].exists():
+        raise ClaimError(f"{reference}: no such file")
+    with _ONE_AT_A_TIME, untraceable(), sandboxed(Sandboxed((path,), hidden) if sandbox else None):
         box = describe() if sandbox else ""
         try:
             kernel = load(path, op, reference)
-        except ClaimError as error:
-            if reference and not Path(reference).exists():
-                raise
-            return Judgement("cannot run", "none", str(error), seed=seed, budget=budget, device=chosen, sandbox=box)
+        except Exception as error:  # whatever its text does to a parser is the answer's fault
+            said = error if isinstance(error, ClaimError | DeviceError) else wrap_unexpected(error)
+            return Judgement("cannot run", "none", str(said), seed=seed, budget=budget, device=chosen, sandbox=box)
         found = judge_answer(kernel, Terms(seed, budget, any_shape), chosen, paragraph)
     return replace(found, sandbox=box)

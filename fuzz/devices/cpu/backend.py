@@ -60,7 +60,11 @@ class LoadedFlavour:
         self.flavour = flavour
         library = library_of(job, flavour)
         with confine():  # the file's own constructors run as it is loaded
-            self.loaded = abi.LoadedLibrary(library)
+            try:
+                self.loaded = abi.LoadedLibrary(library)
+            except OSError as error:
+                words = str(error).removeprefix(f"{library.path}: ")
+                raise ClaimError(f"{job.path}: its library cannot be loaded: {words}") from None
         self.lines = Lines(self.loaded.library)
 
 

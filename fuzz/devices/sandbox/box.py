@@ -230,7 +230,7 @@ def sandboxed(these: Sandboxed | None) -> Iterator[None]:
 def box_for(answers: Iterable[Path], hidden: Iterable[Path] = ()) -> Box:
     """The box for these answers; the hidden files stay out of its reach."""
     secret = tuple(one.resolve() for one in hidden)
-    read = [one for root in (*SYSTEM, *map(str, _packages())) for one in _without(Path(root), _own_homes())]
+    read = [one for root in (*SYSTEM, *map(str, _packages())) for one in _without(Path(root), (*_own_homes(), *secret))]
     read += map(str, _own_files())
     read += [str(cache.folder() / one) for one in KEPT]
     listed = list(map(str, _own_homes()))  # else no module of theirs is found

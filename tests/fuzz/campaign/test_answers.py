@@ -73,6 +73,7 @@ def test_the_verdict_depends_on_seed_and_op_and_not_on_the_name_or_text_of_the_f
         (f"{RIGHT}\nraise ValueError('no')\n", "cannot run", "the file cannot be imported: ValueError: no"),
         (f"import no_such_package_of_kfuzz\n{RIGHT}", "cannot run", "no_such_package_of_kfuzz"),
         ("def f(\n", "cannot run", "answer.py"),
+        ("(" * 100_000, "cannot run", ""),
         ("def f(x):\n    raise NotImplementedError('not for me')\n", "not judged", "not for me"),
         ("import os\ndef f(x):\n    os._exit(0)\n", "broken", "trap"),
         ("import os\ndef f(x):\n    for one in range(3, 64):\n        try:\n            os.write(one, b'x' * 64)\n"

@@ -122,6 +122,39 @@ def test_a_library_that_attacks_as_it_is_loaded_can_do_nothing() -> None:
     assert not MADE.exists()
 
 
+INCLUDES = """
+// /// kernel
+// op     = "row_sum"
+// axes   = { rows = "1..64", cols = "1..64" }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
+// launch = [{ grid = "rows", block = "32" }]
+// ///
+#include "%s"
+__global__ void row_sum(float *y, const float *x, int cols) {
+    if (threadIdx.x) return;
+    float sum = ZERO;
+    for (int col = 0; col < cols; ++col) sum += x[blockIdx.x * cols + col];
+    y[blockIdx.x] = sum;
+}
+"""
+
+
+def test_the_compiler_reads_what_lies_beside_an_answer_and_no_file_elsewhere(tmp_path: Path) -> None:
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    for folder in (mine, theirs):
+        folder.mkdir()
+        (folder / "secret.h").write_text("#define ZERO 0\n")
+    answer = mine / "answer.cu"
+    for include, is_read in (("secret.h", True), (str(theirs / "secret.h"), False)):
+        answer.write_text(INCLUDES % include)
+        with sandboxed(Sandboxed((answer,))), closing(open_device("cpu")) as device:
+            if is_read:
+                assert run_trial(load(answer), case_of("row_sum", {"x": X}), {}, device, Probe()).elements == 3
+                continue
+            with pytest.raises(ClaimError, match=r"secret\.h: Permission denied"):
+                run_trial(load(answer), case_of("row_sum", {"x": X}), {}, device, Probe())
+
+
 def test_without_a_sandbox_that_library_does_what_it_likes() -> None:
     """Else the test above could not fail."""
     path = HOSTILE / "attacks_as_it_is_loaded.cu"

@@ -26,7 +26,14 @@ NEED_RIGHTS = {
     *("enter_a_namespace", "make_a_network_namespace", "make_a_user_namespace", "open_a_message_queue"),
     *("send_messages_of_system_v", "share_memory_of_system_v", "trace_a_process", "seize_a_process", "clone_by_number"),
     *("handle_page_faults", "compare_processes", "signal_a_thread", "signal_a_thread_by_number", "become_a_daemon"),
-    *("read_memory_of_a_process", "write_memory_of_a_process", "open_mem_of_a_process", "fork_bomb"),
+    *("ask_the_helper_for_another_process", "ask_the_helper_for_many_processes", "ask_the_helper_for_other_work"),
+    *(
+        "ask_the_helper_for_lines_of_a_file",
+        "read_memory_of_a_process",
+        "write_memory_of_a_process",
+        "open_mem_of_a_process",
+        "fork_bomb",
+    ),
 }
 """Whether they succeed outside depends on the machine and its user, or they take the process with them."""
 SLEEPER = """
