@@ -14,9 +14,9 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.kernel import load as load_claimed
 from kfuzz.claims.language.kernel_file import file_has_claim
 from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
-from kfuzz.common.errors import ClaimError
+from kfuzz.common.errors import ClaimError, line_of
 from kfuzz.common.modules import is_callable
-from kfuzz.devices import DeviceError, wrap_unexpected
+from kfuzz.devices import DeviceError
 from kfuzz.devices.sandbox.box import Sandboxed, describe, sandboxed, untraceable
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_named, kernel_with
 from kfuzz.oracle import Accuracy, Special, Verdict, judge, want
@@ -103,14 +103,13 @@ def judge_file(
         raise DeviceError("the gpu device has no sandbox: device cpu, or no sandbox for answers that you trust")
     path = find_one(str(answer))
     hidden = (Path(reference),) if reference else ()
-    if reference and not hidden[0].exists():
+    if reference and not Path(reference).exists():
         raise ClaimError(f"{reference}: no such file")
     with _ONE_AT_A_TIME, untraceable(), sandboxed(Sandboxed((path,), hidden) if sandbox else None):
         box = describe() if sandbox else ""
         try:
             kernel = load(path, op, reference)
         except Exception as error:  # whatever its text does to a parser is the answer's fault
-            said = error if isinstance(error, ClaimError | DeviceError) else wrap_unexpected(error)
-            return Judgement("cannot run", "none", str(said), seed=seed, budget=budget, device=chosen, sandbox=box)
+            return Judgement("cannot run", "none", line_of(error), seed=seed, budget=budget, device=chosen, sandbox=box)
         found = judge_answer(kernel, Terms(seed, budget, any_shape), chosen, paragraph)
     return replace(found, sandbox=box)

@@ -29,10 +29,10 @@ from kfuzz.cases.case import Case, numbers_in
 from kfuzz.cases.plans.home import home_of
 from kfuzz.cases.plans.scale import BUDGET
 from kfuzz.claims.kernel import Kernel
+from kfuzz.common.errors import line_of
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.common.text.cuda_in_python import builds_cuda
 from kfuzz.common.time_limits import UNTIL, TimeLimits, limited, set_variables, time_limits
-from kfuzz.devices import ClaimError, DeviceError, wrap_unexpected
 from kfuzz.devices.memory.vast import is_vast
 from kfuzz.kinds import Kind, kinds_with
 from kfuzz.oracle.numbers.plural import plural
@@ -173,8 +173,7 @@ def judge_answer(kernel: Kernel, terms: Terms, device: str, describe: Describe) 
         with limited(limits_of(terms, began)):
             found = _Search(kernel, terms, planned, shared).run(blank, describe)
     except Exception as error:  # a bug of kfuzz must not look like a right answer, nor end a batch of them
-        said = error if isinstance(error, ClaimError | DeviceError) else wrap_unexpected(error)
-        found = replace(blank, status="cannot run", finding=str(said))
+        found = replace(blank, status="cannot run", finding=line_of(error))
     finally:
         shared.end()
     return replace(found, seconds=round(time.monotonic() - began, 3))

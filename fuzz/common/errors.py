@@ -53,3 +53,8 @@ def wrap_unexpected(error: BaseException) -> UnexpectedError:
     wrapped = UnexpectedError(f"kfuzz itself failed: {type(error).__name__}: {words} (kfuzz --debug shows where)")
     wrapped.add_note("".join(traceback.format_exception(error)))
     return wrapped
+
+
+def line_of(error: Exception) -> str:
+    """An error in one line, whatever it is."""
+    return str(error) if isinstance(error, (ClaimError, DeviceError)) else str(wrap_unexpected(error))

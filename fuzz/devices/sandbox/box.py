@@ -230,8 +230,7 @@ def sandboxed(these: Sandboxed | None) -> Iterator[None]:
 def box_for(answers: Iterable[Path], hidden: Iterable[Path] = ()) -> Box:
     """The box for these answers; the hidden files stay out of its reach."""
     secret = tuple(one.resolve() for one in hidden)
-    read = [one for root in (*SYSTEM, *map(str, _packages())) for one in _without(Path(root), (*_own_homes(), *secret))]
-    read += map(str, _own_files())
+    read = [*_read_by_all(secret, tuple(sys.path), str(Path.cwd()))]
     read += [str(cache.folder() / one) for one in KEPT]
     listed = list(map(str, _own_homes()))  # else no module of theirs is found
     for answer in answers:
@@ -241,6 +240,16 @@ def box_for(answers: Iterable[Path], hidden: Iterable[Path] = ()) -> Box:
             read += _without(folder, secret, with_hidden=False)
             listed.append(str(folder))
     return Box(tuple(dict.fromkeys(read)), tuple(dict.fromkeys(listed)), str(_scratch_place()), memory_of_box())
+
+
+@functools.cache
+def _read_by_all(secret: tuple[Path, ...], *_: object) -> tuple[str, ...]:
+    """What every box lets be read, but for these files: it is the same as long as this process imports from the same
+    folders.
+    """
+    roots = (*SYSTEM, *map(str, _packages()))
+    found = [one for root in roots for one in _without(Path(root), (*_own_homes(), *secret))]
+    return (*found, *map(str, _own_files()))
 
 
 def memory_of_box() -> int:
