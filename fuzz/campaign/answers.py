@@ -1,6 +1,6 @@
 """Judges an answer: a verdict within a budget, with the case that shows it, for those who let models write kernels.
 
-    judgement = judge_answer(kernel, Terms(seed=7), describe)
+    judgement = judge_answer(kernel, JudgingTerms(seed=7), describe)
 
 The budget is a number of trials, which a calibration makes of seconds: the same seed, answer and budget give the same
 verdict on any machine. The clock only ends it early, and then the judgement says so. What is not shown to be right is
@@ -37,11 +37,11 @@ from kfuzz.devices.memory.vast import is_vast
 from kfuzz.kinds import Kind, kinds_with
 from kfuzz.oracle.numbers.plural import plural
 
-Status = Literal["kept", "broken", "suspect", "not judged", "cannot run", "misbehaved"]
-Stage = Literal[
+JudgementStatus = Literal["kept", "broken", "suspect", "not judged", "cannot run", "misbehaved"]
+JudgementStage = Literal[
     "none", "compiled", "ran", "shapes right", "values right at home", "right at other sizes", "properties"
 ]  # fmt: skip
-STAGES: tuple[Stage, ...] = (
+STAGES: tuple[JudgementStage, ...] = (
     *("none", "compiled", "ran", "shapes right", "values right at home", "right at other sizes", "properties"),
 )
 """How far an answer came, in order. Without a shape that it was written for, all sizes are its home."""
@@ -61,7 +61,7 @@ LEAST_JUDGED = 0.5
 SHRINKING, LEAST_SHRINKING, RUNS = 5.0, 0.5, 100
 """Most seconds for a smaller case, those that must be left of the budget for it, and its runs."""
 ENDS_PROCESS, WRONG_SHAPE, MISBEHAVED = kinds_with("ends-context"), "wrong-shape", "misbehaved"
-EXIT_CODES: Mapping[Status, int] = {
+EXIT_CODES: Mapping[JudgementStatus, int] = {
     "kept": NOTHING_NEW,
     "broken": FOUND,
     "misbehaved": FOUND,
@@ -72,7 +72,7 @@ EXIT_CODES: Mapping[Status, int] = {
 
 
 @dataclass(frozen=True)
-class Terms:
+class JudgingTerms:
     """How an answer is judged. `budget`: seconds, of which the calibration makes trials; the clock starts after the
     first trial. `any_shape`: an error at another shape than its home breaks it, too.
     """
@@ -92,8 +92,8 @@ class Judgement:
     them. `is_shrunk`: the case is the smallest that the search for one found.
     """
 
-    status: Status
-    stage: Stage
+    status: JudgementStatus
+    stage: JudgementStage
     finding: str = ""
     kind: Kind | None = None
     where: str = ""
@@ -147,7 +147,7 @@ class _SharedDevice(NamedDevice):
         super().close()
 
 
-def limits_of(terms: Terms, now: float) -> TimeLimits:
+def limits_of(terms: JudgingTerms, now: float) -> TimeLimits:
     """The limits of all that an answer does, until its first trial has ended."""
     limits = time_limits()
     call = terms.budget if limits.call is None else limits.call
@@ -162,7 +162,7 @@ def trials_of(kernel: Kernel, budget: float) -> int:
     return max(LEAST_TRIALS, int((budget - SECONDS_TO_START[what]) * TRIALS_A_SECOND[what]))
 
 
-def judge_answer(kernel: Kernel, terms: Terms, device: str, describe: Describe) -> Judgement:
+def judge_answer(kernel: Kernel, terms: JudgingTerms, device: str, describe: Describe) -> Judgement:
     """The verdict on a kernel. Raises nothing that is the answer's fault."""
     began = time.monotonic()
     kernel = replace(kernel, drawn_by=kernel.shown_op)
@@ -171,7 +171,7 @@ def judge_answer(kernel: Kernel, terms: Terms, device: str, describe: Describe) 
     blank = Judgement("not judged", "none", seed=terms.seed, budget=terms.budget, planned=planned, device=device)
     try:
         with limited(limits_of(terms, began)):
-            found = _Search(kernel, terms, planned, shared).run(blank, describe)
+            found = _AnswerSearch(kernel, terms, planned, shared).run(blank, describe)
     except Exception as error:  # a bug of kfuzz must not look like a right answer, nor end a batch of them
         found = replace(blank, status="cannot run", finding=line_of(error))
     finally:
@@ -180,11 +180,11 @@ def judge_answer(kernel: Kernel, terms: Terms, device: str, describe: Describe) 
 
 
 @dataclass
-class _Search:
+class _AnswerSearch:
     """The trials of one answer, at its home first."""
 
     kernel: Kernel
-    terms: Terms
+    terms: JudgingTerms
     planned: int
     device: _SharedDevice
     clock: float = 0.0
@@ -239,9 +239,9 @@ class _Search:
         return max(0.0, (self.clock or time.monotonic()) + self.terms.budget - time.monotonic())
 
     def _broken(
-        self, blank: Judgement, kernel: Kernel, one: Discovery, stage: Stage, describe: Describe
+        self, blank: Judgement, kernel: Kernel, one: Discovery, stage: JudgementStage, describe: Describe
     ) -> Judgement:  # fmt: skip
-        status: Status = "misbehaved" if one.defect.kind == MISBEHAVED else "broken"
+        status: JudgementStatus = "misbehaved" if one.defect.kind == MISBEHAVED else "broken"
         attempt = attempt_of(kernel, self.terms.seed, one.smallest_trial, MOST_ELEMENTS)
         case, defect, is_shrunk = attempt.case, one.defect, False
         left = self.left
@@ -275,7 +275,7 @@ class _Search:
         first, last = results[0], results[-1]
         doubts = [bug.headline.defect for one in results for bug in one.bugs if bug.headline.defect.kind == "suspect"]
         if doubts:
-            stage: Stage = "shapes right"
+            stage: JudgementStage = "shapes right"
             return replace(blank, status="suspect", stage=stage, kind="suspect", finding=describe(doubts[0]))
         if not blank.rows or blank.unjudged_rows > LEAST_JUDGED * blank.rows or not first.progress.rows:
             why = "; ".join(dict.fromkeys(one.unjudged for one in results if one.unjudged))
@@ -321,7 +321,7 @@ def with_counts(blank: Judgement, results: list[KernelResult], is_cut_short: boo
     )
 
 
-def _stage_before(defect: Defect, is_elsewhere: bool) -> Stage:
+def _stage_before(defect: Defect, is_elsewhere: bool) -> JudgementStage:
     """How far an answer came before this."""
     if is_elsewhere:
         return "values right at home"

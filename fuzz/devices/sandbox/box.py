@@ -34,7 +34,7 @@ from kfuzz.devices.sandbox.kernel import (
     PR_GET_DUMPABLE,
     PR_SET_DUMPABLE,
     PR_SET_NO_NEW_PRIVS,
-    Refused,
+    RefusedCallError,
     control_process,
     drop_capabilities,
     leave_namespaces,
@@ -334,7 +334,7 @@ def enter(box: Box, open_files: Iterable[int], reserved: int = 0) -> None:
     `reserved`: bytes that kfuzz's own runtime reserves in it.
     """
     if len(os.listdir("/proc/self/task")) > 1:
-        raise Refused(
+        raise RefusedCallError(
             errno.EBUSY, "a process of several threads enters no sandbox: its other threads would stay outside"
         )
     control_process(PR_SET_DUMPABLE, 1)  # else its own /proc/self belongs to the administrator
@@ -396,7 +396,7 @@ def _own_scratch(place: str) -> bool:
         mount("none", "/", "", MS_REC | MS_PRIVATE, "")
         words = f"size={SCRATCH_BYTES},nr_inodes={SCRATCH_FILES},mode=0700"
         mount("kfuzz", place, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, words)
-    except (Refused, OSError):
+    except (RefusedCallError, OSError):
         return False
     return True
 

@@ -15,7 +15,7 @@ MACHINES = {"x86_64": 0, "aarch64": 1}
 """The column of a machine in the table of call numbers."""
 
 
-class Refused(OSError):  # noqa: N818  it is the kernel's answer
+class RefusedCallError(OSError):
     """The kernel does not offer a call, or does not allow it."""
 
 
@@ -25,11 +25,11 @@ def machine() -> int | None:
 
 
 def call(name: str, number: int, *given: object) -> int:
-    """Make a call of the system by its number; Refused, with the kernel's word, if that fails."""
+    """Make a call of the system by its number; RefusedCallError, with the kernel's word, if that fails."""
     words = [ctypes.c_long(one) if isinstance(one, int) else one for one in given]
     result = int(LIBC.syscall(ctypes.c_long(number), *words))
     if result < 0:
-        raise Refused(ctypes.get_errno(), f"{name}: {os.strerror(ctypes.get_errno())}")
+        raise RefusedCallError(ctypes.get_errno(), f"{name}: {os.strerror(ctypes.get_errno())}")
     return result
 
 
@@ -37,20 +37,20 @@ def control_process(option: int, value: int) -> int:
     """prctl of one value."""
     result = int(LIBC.prctl(option, ctypes.c_ulong(value), 0, 0, 0))
     if result < 0:
-        raise Refused(ctypes.get_errno(), f"prctl {option}: {os.strerror(ctypes.get_errno())}")
+        raise RefusedCallError(ctypes.get_errno(), f"prctl {option}: {os.strerror(ctypes.get_errno())}")
     return result
 
 
 def leave_namespaces(flags: int) -> None:
     """unshare."""
     if LIBC.unshare(flags):
-        raise Refused(ctypes.get_errno(), f"unshare: {os.strerror(ctypes.get_errno())}")
+        raise RefusedCallError(ctypes.get_errno(), f"unshare: {os.strerror(ctypes.get_errno())}")
 
 
 def mount(source: str, target: str, kind: str, flags: int, words: str) -> None:
     """Mount a file system."""
     if LIBC.mount(source.encode(), os.fsencode(target), kind.encode(), ctypes.c_ulong(flags), words.encode()):
-        raise Refused(ctypes.get_errno(), f"mount: {os.strerror(ctypes.get_errno())}")
+        raise RefusedCallError(ctypes.get_errno(), f"mount: {os.strerror(ctypes.get_errno())}")
 
 
 def drop_capabilities() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kfuzz.devices.sandbox.kernel import Refused, call
+from kfuzz.devices.sandbox.kernel import RefusedCallError, call
 
 CREATE, ADD, RESTRICT = 444, 445, 446
 """The numbers of the calls, the same on every machine."""
@@ -50,7 +50,7 @@ def version() -> int:
     """The version of Landlock that this kernel offers; 0 if it has none."""
     try:
         return call("landlock_create_ruleset", CREATE, 0, 0, OF_VERSION)
-    except Refused:
+    except RefusedCallError:
         return 0
 
 

@@ -9,7 +9,7 @@ import errno
 import os
 import struct
 
-from kfuzz.devices.sandbox.kernel import LIBC, PR_SET_NO_NEW_PRIVS, Refused, control_process, machine
+from kfuzz.devices.sandbox.kernel import LIBC, PR_SET_NO_NEW_PRIVS, RefusedCallError, control_process, machine
 
 AUDIT = (0xC000003E, 0xC00000B7)
 """How a filter names x86-64 and 64-bit ARM."""
@@ -120,7 +120,7 @@ def filter_of(column: int, pid: int, only_network: bool = False) -> bytes:
     return b"".join([*steps, _step(RETURN, ALLOW)])
 
 
-class _Program(ctypes.Structure):
+class _FilterProgram(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
 
 
@@ -128,9 +128,9 @@ def restrict(only_network: bool = False) -> None:
     """Leave this process, and all that it starts, only the other calls."""
     column = machine()
     if column is None:
-        raise Refused(errno.ENOSYS, "seccomp: the calls of this machine are not known")
+        raise RefusedCallError(errno.ENOSYS, "seccomp: the calls of this machine are not known")
     steps = filter_of(column, os.getpid(), only_network)
-    program = _Program(len(steps) // 8, ctypes.c_char_p(steps))
+    program = _FilterProgram(len(steps) // 8, ctypes.c_char_p(steps))
     control_process(PR_SET_NO_NEW_PRIVS, 1)
     if LIBC.prctl(PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(program), 0, 0):
-        raise Refused(ctypes.get_errno(), f"seccomp: {os.strerror(ctypes.get_errno())}")
+        raise RefusedCallError(ctypes.get_errno(), f"seccomp: {os.strerror(ctypes.get_errno())}")

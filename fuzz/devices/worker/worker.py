@@ -142,13 +142,13 @@ class _Program:
     entries: tuple[Entry, ...]
 
 
-_Done = tuple[Literal["done"], Outcome, bool]
-_Refused = tuple[ClaimWord, str]
-_Said = tuple[Literal["device", "begun"], str]
-_Unexpected = tuple[Literal["unexpected"], str, str]
+_DoneReply = tuple[Literal["done"], Outcome, bool]
+_RefusedReply = tuple[ClaimWord, str]
+_WordReply = tuple[Literal["device", "begun"], str]
+_UnexpectedReply = tuple[Literal["unexpected"], str, str]
 """A bug of kfuzz: in one line, and with its traceback."""
-_Reply = _Done | _Refused | _Said | _Unexpected
-_REPLIES = (_Done, _Refused, _Said, _Unexpected)
+_Reply = _DoneReply | _RefusedReply | _WordReply | _UnexpectedReply
+_REPLIES = (_DoneReply, _RefusedReply, _WordReply, _UnexpectedReply)
 COPIES, SPARE = 64, 1 << 26
 """How often a reply may hold what a job returns, and bytes beside that: more is nothing that kfuzz has written."""
 
@@ -731,7 +731,7 @@ def _describe_error(error: Exception) -> _Reply:
     return "unexpected", str(wrapped), "".join(getattr(wrapped, "__notes__", ()))[-MOST_TEXT:]
 
 
-def _unexpected(reply: "_Unexpected") -> UnexpectedError:
+def _unexpected(reply: "_UnexpectedReply") -> UnexpectedError:
     """The error that a worker has described."""
     error = UnexpectedError(reply[1])
     error.add_note(reply[2])

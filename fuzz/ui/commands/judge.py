@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from kfuzz.api import judge_file
 from kfuzz.claims.references.formats import help_of_references
 from kfuzz.ui.commands.completing import OP
 from kfuzz.ui.commands.options import device_option, parse_duration, time_limit_options
 from kfuzz.ui.reports.judgements import as_dict
+from kfuzz.ui.targets.judge_file import judge_file
 
 
 @click.command()

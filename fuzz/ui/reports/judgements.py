@@ -18,7 +18,7 @@ from kfuzz.ui.reports.failure import extent_text
 SCHEMA = "kfuzz-judgement/1"
 MOST_WRITTEN = 4096
 """Elements of an array that JSON holds; of a larger one it has the type and the shape."""
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+PlainJson = None | bool | int | float | str | list["PlainJson"] | dict[str, "PlainJson"]
 
 
 def paragraph(defect: Defect) -> str:
@@ -47,15 +47,15 @@ def _sentence(text: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def as_dict(judgement: Judgement) -> dict[str, Json]:
+def as_dict(judgement: Judgement) -> dict[str, PlainJson]:
     """All of it, as JSON has it."""
-    found: dict[str, Json] = {"schema": SCHEMA}
+    found: dict[str, PlainJson] = {"schema": SCHEMA}
     for one in fields(judgement):
         found[one.name] = _plain(getattr(judgement, one.name))
     return {**found, "exit_code": judgement.exit_code}
 
 
-def _plain(value: object) -> Json:
+def _plain(value: object) -> PlainJson:
     if isinstance(value, np.ndarray):
         return _array(value)
     if isinstance(value, Mapping):
@@ -67,9 +67,9 @@ def _plain(value: object) -> Json:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _array(array: NDArray[np.generic]) -> Json:
+def _array(array: NDArray[np.generic]) -> PlainJson:
     """Its type, shape and, if they are few, its elements in memory order."""
-    about: dict[str, Json] = {"dtype": str(array.dtype), "shape": [*map(int, array.shape)]}
+    about: dict[str, PlainJson] = {"dtype": str(array.dtype), "shape": [*map(int, array.shape)]}
     if array.size <= MOST_WRITTEN:
         about["elements"] = [_plain(one) for one in array.reshape(-1).tolist()]
     return about

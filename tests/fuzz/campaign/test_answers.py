@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 import kfuzz
-from kfuzz.campaign.answers import EXIT_CODES, Judgement, Terms, limits_of, trials_of
+from kfuzz.campaign.answers import EXIT_CODES, Judgement, JudgingTerms, limits_of, trials_of
 from kfuzz.common.exit_codes import NOTHING_NEW
+from kfuzz.devices import DeviceError
 from kfuzz.devices.sandbox.box import why_not
 from kfuzz.ui.commands.group import main
 from kfuzz.ui.reports.judgements import as_dict
@@ -115,7 +116,7 @@ def test_the_budget_is_a_number_of_trials(tmp_path: Path) -> None:
     path.write_text(RIGHT)
     kernel = kfuzz.load(path, op="row_sum")
     assert [trials_of(kernel, seconds) for seconds in (0.1, 10.0, 100.0)] == [8, 20, 245]
-    assert limits_of(Terms(budget=7.0), now=0.0).call == 7.0
+    assert limits_of(JudgingTerms(budget=7.0), now=0.0).call == 7.0
 
 
 def test_an_answer_with_a_claim_of_its_own_chooses_no_op(tmp_path: Path) -> None:
@@ -160,5 +161,5 @@ def test_a_cu_file_without_a_claim_is_judged_in_the_sandbox(tmp_path: Path) -> N
 def test_a_gpu_has_no_sandbox(tmp_path: Path) -> None:
     path = tmp_path / "answer.py"
     path.write_text(RIGHT)
-    with pytest.raises(kfuzz.api.DeviceError, match="the gpu device has no sandbox"):
+    with pytest.raises(DeviceError, match="the gpu device has no sandbox"):
         kfuzz.judge_file(path, op="row_sum", device="gpu")

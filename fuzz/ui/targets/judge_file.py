@@ -1,0 +1,51 @@
+"""Judges a file that you do not trust: loads and tries it in a sandbox. Knows files and sandboxes; never verdicts."""
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+from kfuzz.campaign.answers import Judgement, JudgingTerms, judge_answer
+from kfuzz.campaign.device import resolve_device
+from kfuzz.common.errors import ClaimError, DeviceError, line_of
+from kfuzz.devices.sandbox.box import Sandboxed, describe, sandboxed, untraceable
+from kfuzz.ui.reports.judgements import paragraph
+from kfuzz.ui.targets.load import load
+from kfuzz.ui.targets.targets import find_one
+
+_ONE_AT_A_TIME = threading.Lock()
+"""Which files run in a sandbox is a setting of the process."""
+
+
+def judge_file(
+    answer: Path | str,
+    reference: Path | str = "",
+    op: str = "",
+    budget: float = 10.0,
+    device: str = "auto",
+    seed: int = 0,
+    any_shape: bool = False,
+    sandbox: bool = True,
+) -> Judgement:
+    """Judge an answer that you do not trust: a .cu, .ptx or .py file, whose kernels run in a sandbox.
+
+    `reference` or `op` says what is right; without them the file's own claim does. `budget`: how much is tried, in
+    seconds that a calibration turns into trials, so that the same seed gives the same verdict. `device`: a GPU has no
+    sandbox, so "auto" is the cpu; with "gpu" you have to pass `sandbox=False`. `any_shape`: an error at another shape
+    than that of the reference breaks the answer, too. DeviceError if this machine gives no sandbox, or ClaimError if
+    the reference is at fault; what is wrong with the answer is the judgement.
+    """
+    chosen = "cpu" if device == "auto" else resolve_device(device)
+    if sandbox and chosen == "gpu":
+        raise DeviceError("the gpu device has no sandbox: device cpu, or no sandbox for answers that you trust")
+    path = find_one(str(answer))
+    hidden = (Path(reference),) if reference else ()
+    if reference and not Path(reference).exists():
+        raise ClaimError(f"{reference}: no such file")
+    with _ONE_AT_A_TIME, untraceable(), sandboxed(Sandboxed((path,), hidden) if sandbox else None):
+        box = describe() if sandbox else ""
+        try:
+            kernel = load(path, op, reference)
+        except Exception as error:  # whatever its text does to a parser is the answer's fault
+            return Judgement("cannot run", "none", line_of(error), seed=seed, budget=budget, device=chosen, sandbox=box)
+        found = judge_answer(kernel, JudgingTerms(seed, budget, any_shape), chosen, paragraph)
+    return replace(found, sandbox=box)
