@@ -208,8 +208,8 @@ class _AnswerSearch:
             if one.news and (kernel is home or not home or self.terms.any_shape):
                 stage = _stage_before(one.news[0].headline.defect, bool(home) and kernel is not home)
                 return self._broken(blank, kernel, one.news[0].headline, stage, describe)
-            if one.progress.error:
-                return replace(blank, status="cannot run", finding=one.progress.error)
+            if one.progress.error or (one.progress.retired and not one.progress.trials):
+                return replace(blank, status="cannot run", finding=one.progress.error or one.progress.retired)
             if one.news:
                 elsewhere = describe(one.news[0].headline.defect)
             if is_cut_short:

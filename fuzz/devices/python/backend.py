@@ -7,6 +7,7 @@ Long, since one process prepares, makes and checks a call.
 
 import importlib
 import resource
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -450,6 +451,12 @@ def is_uniform(array: NDArray[np.generic]) -> bool:
     """Whether all elements are one value, which does not show where it comes from."""
     every = bits(array)
     return not every.size or bool((every == every[0]).all())
+
+
+def prepare() -> None:
+    """Learn what a process in a sandbox has to know and cannot ask for: Triton asks ptxas for its version."""
+    if "triton" in sys.modules:
+        importlib.import_module("kfuzz.devices.python.triton.driver").learn_versions()
 
 
 def backend() -> PythonBackend:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -35,7 +36,7 @@ from kfuzz.devices.python.late_input import LateInput
 from kfuzz.devices.python.lending import CapturedCall, GraphLender, Lender
 from kfuzz.devices.python.lent_memory import LentArray, Memory
 from kfuzz.devices.python.probes import same_bits
-from kfuzz.devices.python.raising import error_text, find_lack, line_in_file, words_of
+from kfuzz.devices.python.raising import error_text, find_lack, is_of_sandbox, line_in_file, words_of
 from kfuzz.devices.python.refusing import is_of_guard_all, is_refusal
 from kfuzz.devices.worker.printed import PrintReader
 from kfuzz.kinds import KINDS
@@ -236,6 +237,7 @@ class Caller:
                 raise RefusedError(Refusal(str(error), error.line or line)) from None
             if is_of_guard_all(error):
                 raise RefusedError(Refusal(f"not under --guard-all: {words_of(error)}", line)) from None
+            check_sandbox_allows(error, self.job.path, line)
             if self.gpu != "real" and (lack := find_lack(error)) is not None:
                 if lack.is_of_input and self.gpu == "imitated":
                     raise RefusedError(Refusal(lack.words, line)) from None
@@ -325,3 +327,10 @@ class Caller:
 def bytes_of(answers: Sequence[EarlierAnswer]) -> int:
     """The memory that the bits of answers take."""
     return sum(one.bits.nbytes for one in answers)
+
+
+def check_sandbox_allows(error: BaseException, path: Path, line: int | None) -> None:
+    """Raise UnsupportedError if an exception comes of a call that the sandbox refuses, which may be no bug."""
+    if is_of_sandbox(error):
+        where = f"{path}:{line}" if line else str(path)
+        raise UnsupportedError(f"{where}: its sandbox does not allow this: {words_of(error)}") from None

@@ -11,11 +11,14 @@ import traceback
 from dataclasses import dataclass
 
 from kfuzz.devices.python.libraries import libraries
+from kfuzz.devices.worker.helping import is_boxed
 
 ASKS = re.compile(r"\bcuda\b|nvidia|not implemented for", re.IGNORECASE)
 """torch's C++ has no frame. These are its words where it needs a GPU: a backend CUDA, an operation that CPUs lack."""
 OF_INPUT = "triton"
 """Triton compiles for one input, and may refuse another."""
+MOST_CAUSES = 32
+"""Exceptions of one chain that are looked at."""
 RAISE = dis.opmap["RAISE_VARARGS"]
 
 
@@ -38,6 +41,15 @@ def find_lack(error: BaseException) -> Lack | None:
     if is_of_torch and ASKS.search(error_text(error)) and not is_raised_by_statement(error):
         return Lack(f"without a GPU torch says: {words_of(error)}")
     return None
+
+
+def is_of_sandbox(error: BaseException) -> bool:
+    """Whether an exception comes of a call of the system that the sandbox of this process refuses."""
+    every: list[BaseException | None] = [error]
+    for one in every:
+        if one is not None and len(every) < MOST_CAUSES:
+            every += [one.__cause__, one.__context__]
+    return is_boxed() and any(isinstance(one, PermissionError) for one in every)
 
 
 def does_ask_for_gpu(words: str) -> bool:

@@ -4,10 +4,13 @@ Triton's own compiler makes the PTX; only ptxas is left out. Installed once, bef
 surrounds the kernels, in any version of Triton; launches.py knows what a launch is.
 """
 
+import contextlib
 import os
 import re
+import sys
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import torch
@@ -18,6 +21,7 @@ from triton.runtime import autotuner, driver
 
 from kfuzz.devices import cache
 from kfuzz.devices.python.triton.launches import Compiled, flatten_arguments, launch
+from kfuzz.devices.worker.helping import is_boxed
 
 Untyped: TypeAlias = Any
 """A thing of Triton's, which has types for none of them."""
@@ -67,6 +71,14 @@ class KernelLauncher:
         launch(kernel, (x, y, z), tuple(flatten_arguments(self._signature, args)))
         if leave is not None:
             leave(metadata)
+
+
+def learn_versions() -> None:
+    """Let Triton ask its tools for their versions, which it then keeps: a process in a sandbox cannot start them."""
+    compiler = sys.modules[CUDABackend.__module__]
+    for ask in (lambda: compiler.get_ptxas(CAPABILITY).version, lambda: compiler.get_ptxas_version(CAPABILITY)):
+        with contextlib.suppress(Exception):  # another version of Triton asks in another way, or not at all
+            ask()
 
 
 def with_file(text: str, file: str) -> str:
@@ -148,7 +160,9 @@ def install() -> None:
     What is compiled so is kept apart from what Triton compiles for a GPU: it has no machine code.
     """
     os.environ.pop("TRITON_INTERPRET", None)
-    os.environ["TRITON_CACHE_DIR"] = str(cache.folder() / "triton")
+    # what an answer in a sandbox has compiled is for no other process
+    kept = Path(os.environ["TMPDIR"]) if is_boxed() else cache.folder()
+    os.environ["TRITON_CACHE_DIR"] = str(kept / "triton")
     driver.set_active(DriverWithoutGpu())
     begin, add_stages = CUDABackend.__init__, CUDABackend.add_stages
 
