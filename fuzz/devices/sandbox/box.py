@@ -1,6 +1,6 @@
 """The sandbox of a process that runs an answer: what it still reads and writes, and how it is entered.
 
-An answer is code that nobody has read: it may read the interpreter, the packages, the system's libraries, what kfuzz
+An answer is code that you have not read: it may read the interpreter, the packages, the system's libraries, what kfuzz
 has compiled, and its own folder without the reference. It writes only to a scratch folder of limited size. It starts no
 process, opens no socket, and reaches no other process. Knows paths, limits and the kernel's calls; never jobs.
 """

@@ -81,6 +81,10 @@ def test_the_verdict_depends_on_seed_and_op_and_not_on_the_name_or_text_of_the_f
          "        except OSError:\n            pass\n    return x.sum(1)\n", "misbehaved", "misbehaved"),
         ("import ctypes\ndef f(x):\n    ctypes.CDLL(None).ptrace(16, 1, 0, 0)\n    return x.sum(1)\n", "misbehaved",
          "a call of the system that its sandbox forbids"),
+        ("import subprocess\ndef f(x):\n    subprocess.run(['true'])\n    return x.sum(1)\n", "cannot run",
+         "its sandbox does not allow this"),
+        ("def f(x):\n    try:\n        __import__('os').listdir('/')\n    except OSError as error:\n"
+         "        raise ValueError from error\n    return x.sum(1)\n", "cannot run", "its sandbox does not allow this"),
         ("def f(x):\n    return x.sum(1) * float('nan')\n", "broken", "nan"),
         ("def f(x):\n    return x\n", "broken", "wrong-shape"),
     ],

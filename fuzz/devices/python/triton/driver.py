@@ -75,10 +75,11 @@ class KernelLauncher:
 
 def learn_versions() -> None:
     """Let Triton ask its tools for their versions, which it then keeps: a process in a sandbox cannot start them."""
-    compiler = sys.modules[CUDABackend.__module__]
-    for ask in (lambda: compiler.get_ptxas(CAPABILITY).version, lambda: compiler.get_ptxas_version(CAPABILITY)):
-        with contextlib.suppress(Exception):  # another version of Triton asks in another way, or not at all
-            ask()
+    compiler: Untyped = sys.modules[CUDABackend.__module__]
+    with contextlib.suppress(Exception):  # another version of Triton asks in another way, or not at all
+        compiler.get_ptxas(CAPABILITY)
+    with contextlib.suppress(Exception):
+        compiler.get_ptxas_version(CAPABILITY)
 
 
 def with_file(text: str, file: str) -> str:
