@@ -372,6 +372,7 @@ Copy box_of(const void *map, const int32_t *corner, uint32_t axes, uintptr_t pc)
   if (map_at(map).is_thread_copy && is_on_stacks(reinterpret_cast<uintptr_t>(map))) end_by_map(Kind::map_of_thread, map, 0, pc);
   Copy c = asked_by_me(Shape::box, 0, pc);
   c.map = map_at(map);
+  if (const char *why = fault_of_built(c.map)) host_refuses(why);
   if (c.map.rank != axes) end_by_map(Kind::other_rank, map, c.map.rank, pc);
   uint32_t within = static_cast<uint32_t>(corner[0]) * bytes_of_element(c.map.type) % 16;
   if (within) end_by_map(Kind::corner_within_16, map, within, pc);
@@ -589,7 +590,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_proxy_fence(uint32_t which) {
   if (which & fence_map_release) order_proxy_fence(block.current, Proxy::tensor_map);
 }
 
-// One of three fields of a map. The whole map is read and written.
+// A field of a map. The whole map is read and written.
 CUDA_ON_CPU_API void cuda_on_cpu_map_replace(void *at, uint32_t field, uint32_t axis, uint64_t value, int line) {
   uintptr_t pc = CALLER;
   take_turn_if_over(pc);
@@ -598,7 +599,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_map_replace(void *at, uint32_t field, uint32_t 
     checker_access(reinterpret_cast<uintptr_t>(at) + i, 16, Access::read, pc);
     checker_access(reinterpret_cast<uintptr_t>(at) + i, 16, Access::write, pc);
   }
-  if (!is_made(at)) end_by_map(Kind::no_tensor_map, at, 0, pc);
+  if (!is_made_or_zero(at)) end_by_map(Kind::no_tensor_map, at, 0, pc);
   if (const char *why = replace_field(at, static_cast<MapField>(field), axis, value)) host_refuses(why, line);
 }
 

@@ -109,4 +109,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_assertion_failed(const char *expression, int li
 CUDA_ON_CPU_API void cuda_on_cpu_refused(const char *words) { host_refuses(words); }
 CUDA_ON_CPU_API void cuda_on_cpu_refused_at(const char *words, int line) { host_refuses(words, line); }
 
+// A thread ends, in whatever function it is.
+CUDA_ON_CPU_API void cuda_on_cpu_exit() { end_thread(); }
+
 CUDA_ON_CPU_API double cuda_on_cpu_bessel_i(int order, double x) { return std::cyl_bessel_i(order, x); }

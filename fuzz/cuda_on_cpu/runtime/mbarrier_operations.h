@@ -16,7 +16,10 @@ enum BulkOperation : uint32_t { bulk_copy, bulk_add, bulk_min, bulk_max, bulk_in
 enum BulkType : uint32_t { bulk_u32, bulk_s32, bulk_u64, bulk_s64, bulk_f16, bulk_bf16, bulk_f32, bulk_f64, bulk_bytes };
 
 // A field of a tensor map that a kernel replaces.
-enum MapField : uint32_t { map_start, map_size, map_stride };
+enum MapField : uint32_t {
+  map_start, map_rank, map_type, map_interleave, map_swizzle, map_fill,  // of the whole map
+  map_size, map_stride, map_box, map_step,                               // of an axis
+};
 
 // The memory that a fence of proxies is about.
 enum ProxyFence : uint32_t { fence_async_shared = 1, fence_async_global = 2, fence_map_release = 4 };

@@ -21,6 +21,42 @@ uint64_t checksum_of(const TensorMap &map) {
   return sum;
 }
 
+// A bit for each field of a map, and for each axis of one that every axis has.
+uint32_t bit_of(MapField field, uint32_t axis = 0) {
+  return field < map_size ? 1u << field : 1u << (map_size + (field - map_size) * most_axes + axis);
+}
+
+TensorMap empty_map() {
+  TensorMap map = {};
+  map.missing = ~0u;
+  return map;
+}
+
+// The types of tensormap.replace, which PTX numbers otherwise than cuda.h does.
+constexpr uint8_t type_by_ptx[] = {uint8, uint16, uint32, int32, uint64, int64, float16, float32, float32_ftz, float64, bfloat16};
+
+// Null, or why PTX leaves undefined what comes of this value of a field, or what the cpu device lacks of it.
+const char *refusal_of(MapField field, uint64_t value) {
+  switch (field) {
+    case map_start:
+      return !value || value % 16 ? "tensormap.replace with an address that is not a multiple of 16" : nullptr;
+    case map_rank: return value >= most_axes ? "tensormap.replace with a rank that no map has" : nullptr;
+    case map_type:
+      return value >= sizeof type_by_ptx || type_by_ptx[value] == float32_ftz
+                 ? "tensormap.replace with a type that changes what it copies, or packs it"
+                 : nullptr;
+    case map_interleave: return value ? "interleaved tensor maps" : nullptr;
+    case map_swizzle: return value > swizzled_by_128 ? "tensor maps swizzled by 96 bytes" : nullptr;
+    case map_fill: return value > 1 ? "tensormap.replace with a fill that no map has" : nullptr;
+    case map_size: return !value ? "tensormap.replace with a size of 0" : nullptr;
+    case map_stride:
+      return value % 16 || value >= stride_end ? "tensormap.replace with a stride that is not a multiple of 16, or is 2^40 or more" : nullptr;
+    case map_box: return !value || value > longest_side ? "tensormap.replace with a side of a box that is 0, or more than 256" : nullptr;
+    case map_step: return !value || value > largest_step ? "tensormap.replace with a step that is 0, or more than 8" : nullptr;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 uint32_t bytes_of_element(uint32_t type) { return widths[type]; }
@@ -89,22 +125,44 @@ void change(void *at, const TensorMap &to) {
   memcpy(at, &map, sizeof map);
 }
 
-const char *replace_field(void *at, MapField field, uint32_t axis, uint64_t value) {
-  TensorMap map = map_at(at);
-  if (field == map_start) {
-    if (!value || value % 16) return "tensormap.replace with an address that is not a multiple of 16";
-    map.start = value;
-  } else if (field == map_size) {
-    if (axis >= most_axes) return "tensormap.replace of an axis that no map has";
-    if (axis >= map.rank) return nullptr;
-    if (!value) return "tensormap.replace with a size of 0";
-    map.size_less_1[axis] = static_cast<uint32_t>(value - 1);
-  } else {
-    if (axis >= most_axes - 1) return "tensormap.replace of a stride that no map has";
-    if (axis + 1 >= map.rank) return nullptr;
-    if (value % 16 || value >= stride_end) return "tensormap.replace with a stride that is not a multiple of 16, or is 2^40 or more";
-    map.stride[axis] = value;
+bool is_made_or_zero(const void *at) {
+  constexpr char zeros[bytes_of_map] = {};
+  return is_made(at) || !memcmp(at, zeros, sizeof zeros);
+}
+
+const char *fault_of_built(const TensorMap &map) {
+  if (!map.missing) return nullptr;  // the driver has checked it
+  uint32_t needed = bit_of(map_start) | bit_of(map_rank) | bit_of(map_type);
+  for (uint32_t axis = 0; axis < map.rank; axis++) {
+    needed |= bit_of(map_size, axis) | bit_of(map_box, axis) | bit_of(map_step, axis);
+    if (axis) needed |= bit_of(map_stride, axis - 1);
   }
+  if (map.missing & needed) return "a tensor map built from zeros, some of whose fields were never set";
+  uint32_t inner = elements_along(map, 0) * bytes_of_element(map.type);
+  if (inner % 16) return "a tensor map built from zeros, the rows of whose boxes are no multiple of 16 bytes";
+  if (map.swizzle_bytes && inner > map.swizzle_bytes) return "a tensor map built from zeros, whose boxes are wider than its swizzle";
+  return nullptr;
+}
+
+const char *replace_field(void *at, MapField field, uint32_t axis, uint64_t value) {
+  TensorMap map = is_made(at) ? map_at(at) : empty_map();
+  bool of_axis = field >= map_size;
+  uint32_t axes = field == map_stride ? most_axes - 1 : most_axes;
+  if (of_axis && axis >= axes) return "tensormap.replace of an axis that no map has";
+  if (const char *why = refusal_of(field, value)) return why;
+  switch (field) {
+    case map_start: map.start = value; break;
+    case map_rank: map.rank = static_cast<uint8_t>(value + 1); break;
+    case map_type: map.type = type_by_ptx[value]; break;
+    case map_interleave: break;
+    case map_swizzle: map.swizzle_bytes = static_cast<uint8_t>(bytes_of_swizzle(static_cast<uint32_t>(value))); break;
+    case map_fill: map.fills_nan = value != 0; break;
+    case map_size: map.size_less_1[axis] = static_cast<uint32_t>(value - 1); break;
+    case map_stride: map.stride[axis] = value; break;
+    case map_box: map.box_less_1[axis] = static_cast<uint8_t>(value - 1); break;
+    case map_step: map.step[axis] = static_cast<uint8_t>(value); break;
+  }
+  map.missing &= ~bit_of(field, of_axis ? axis : 0);
   change(at, map);
   return nullptr;
 }

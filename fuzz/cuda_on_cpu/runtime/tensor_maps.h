@@ -17,10 +17,11 @@ struct TensorMap {
   uint64_t start;
   uint64_t stride[most_axes - 1];  // in bytes, of the second axis and those after it
   uint32_t size_less_1[most_axes];
+  uint32_t missing;                // of a map that a kernel builds from zeros: the fields, by bits, that it has not set
   uint8_t box_less_1[most_axes], step[most_axes];  // a box takes every so many elements of an axis
   uint8_t type, rank, swizzle_bytes, fills_nan;    // the type: CUtensorMapDataType
   uint8_t is_thread_copy;  // made by passing it as a parameter that is no __grid_constant__
-  uint8_t unused[45];
+  uint8_t unused[41];
   uint64_t checksum;
 };
 static_assert(sizeof(TensorMap) == bytes_of_map, "fills the opaque bytes");
@@ -41,6 +42,10 @@ const char *lacks(const AskedMap &asked);
 bool is_made(const void *map);
 TensorMap map_at(const void *map);
 void change(void *map, const TensorMap &to);
+// Whether a kernel may replace fields of it: it was made, or it is 128 bytes of zeros, in which every field is still missing.
+bool is_made_or_zero(const void *map);
+// Null, or what a map that a kernel has built lacks, and what the driver would refuse about it.
+const char *fault_of_built(const TensorMap &map);
 // By tensormap.replace. Null, or why PTX leaves undefined what comes of it. Axes that a map does not have are ignored.
 const char *replace_field(void *map, MapField field, uint32_t axis, uint64_t value);
 

@@ -187,8 +187,6 @@ def _write_item(item: PtxInstruction | PtxLabel, scope: _ModuleScope) -> str:
         guard = f"if ({scope.names.write(item.guard, item.line)}) " if item.guard else ""
         if item.name in _CALLS:
             return f"{guard}{{ {_write_call(item, scope)}; }}"
-        if item.name == "exit" and not scope.function.is_entry:
-            raise AsmError("the PTX instruction exit in a function", item.line)
         return f"{guard}{{ {write_instruction(item, scope.names, of_module=True)}; }}"
     except AsmError as error:
         return f"{guard}{{ {_refuse(error)} }}"

@@ -148,6 +148,22 @@ CUDA_ON_CPU_OF_REGISTERS void *ptx_generic(Register address) {
   static_assert(sizeof address >= 4, "a generic address has 64 bits, or 32 and the others are 0");
   return reinterpret_cast<void *>(static_cast<uintptr_t>(address));
 }
+// An address of local or constant memory may have its lower 32 bits alone, as LLVM writes it. The thread's stack and a module
+// are both smaller than the 2 GB that these reach.
+CUDA_ON_CPU_OF_REGISTERS void *ptx_near(uintptr_t near, uint32_t address) {
+  return reinterpret_cast<void *>(near + static_cast<uintptr_t>(static_cast<intptr_t>(static_cast<int32_t>(address - static_cast<uint32_t>(near)))));
+}
+template <class Register>
+CUDA_ON_CPU_OF_REGISTERS void *ptx_local(Register address) {
+  if constexpr (sizeof address == 4) return ptx_near(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), static_cast<uint32_t>(address));
+  return ptx_generic(address);
+}
+static const char ptx_in_module = 0;
+template <class Register>
+CUDA_ON_CPU_OF_REGISTERS void *ptx_const(Register address) {
+  if constexpr (sizeof address == 4) return ptx_near(reinterpret_cast<uintptr_t>(&ptx_in_module), static_cast<uint32_t>(address));
+  return ptx_generic(address);
+}
 template <class Register>
 CUDA_ON_CPU_OF_REGISTERS void *ptx_shared(Register address) { return cuda_on_cpu_shared_at(static_cast<uint64_t>(address)); }
 

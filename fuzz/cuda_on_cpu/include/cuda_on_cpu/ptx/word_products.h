@@ -5,6 +5,7 @@
 #include "matrices.h"
 
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_refused_at(const char *words, int line);
+CUDA_ON_CPU_IMPORT [[noreturn]] void cuda_on_cpu_exit();
 
 namespace cuda_on_cpu {
 

@@ -85,15 +85,22 @@ def _with_tile(word: str) -> str:
     return rf"(?:(?:\.tile)?{word}|{word}\.tile)"
 
 
-_FIELDS = {"global_address": ("start", "b64"), "global_dim": ("size", "b32"), "global_stride": ("stride", "b64")}
+_FIELDS = {
+    "global_address": ("start", "b64"), "rank": ("rank", "b32"), "elemtype": ("type", "b32"),
+    "interleave_layout": ("interleave", "b32"), "swizzle_mode": ("swizzle", "b32"), "fill_mode": ("fill", "b32"),
+    "global_dim": ("size", "b32"), "global_stride": ("stride", "b64"), "box_dim": ("box", "b32"),
+    "element_stride": ("step", "b32"),
+}  # fmt: skip
 """The fields of a tensor map that a kernel may replace here, and the type of the new value."""
+_OF_AXES = ("size", "stride", "box", "step")
 
 
 def _replace(match: re.Match[str]) -> str | None:
     name, kind = _FIELDS[match["field"]]
     if match["type"] != kind:
         return None
-    axis, value = ("0", "{1}") if name == "start" else (f"{_U32}({{1}})", "{2}")
+    has_axis = name in _OF_AXES
+    axis, value = (f"{_U32}({{1}})", "{2}") if has_axis else ("0", "{1}")
     given = f"{point(match['space'], 0)}, {C}map_{name}, {axis}, {C}ptx_as<{C}ptx_u{kind[1:]}>({value}), __LINE__"
     return f"cuda_on_cpu_map_replace({given})"
 
@@ -133,7 +140,7 @@ ROWS = (
         f"cuda_on_cpu_map_acquire({C}ptx_generic({{a0}})); static_cast<void>({{1=128}})",
     ),
     (
-        r"tensormap\.replace\.tile\.(?P<field>global_(?:address|dim|stride))(?:\.(?P<space>global|shared::cta))?"
+        rf"tensormap\.replace\.tile\.(?P<field>{'|'.join(_FIELDS)})(?:\.(?P<space>global|shared::cta))?"
         r"\.b1024\.(?P<type>b32|b64)",
         _replace,
     ),

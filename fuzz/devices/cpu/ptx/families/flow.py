@@ -3,5 +3,6 @@
 ROWS = (
     (r"bra(?:\.uni)?", "goto {0}"),
     (r"brx\.idx(?:\.uni)?", "goto *{1}[{0}]"),
+    (r"exit", "cuda_on_cpu_exit()"),
 )
-OF_MODULES = ((r"ret(?:\.uni)?|exit", "return"),)
+OF_MODULES = ((r"ret(?:\.uni)?", "return"),)

@@ -23,7 +23,13 @@ _MODIFIERS = {
 """The words after `ld` and `st`, which people write in any order; each at most once."""
 _FRESH = ("cg", "cv", "wt")
 """Past the cache that other multiprocessors do not see."""
-_POINTS = {"shared": "shared", "shared::cta": "shared", "shared::cluster": "cluster_shared"}
+_POINTS = {
+    "shared": "shared",
+    "shared::cta": "shared",
+    "shared::cluster": "cluster_shared",
+    "local": "local",
+    "const": "const",
+}
 _LARGEST = 32
 """Bytes that one instruction loads or stores at most."""
 
@@ -143,6 +149,11 @@ ROWS = (
     (  # or the order last
         rf"(?P<what>atom|red){_SPACE}\.{_SCOPE}\.(?P<order>relaxed|acquire|release|acq_rel)"
         rf"\.(?P<does>add|min|max|inc|dec|exch|cas|and|or|xor)(?P<noftz>\.noftz)?{_HINT}\.{_ATOMIC_TYPE}",
+        _atomic,
+    ),
+    (  # or the space first, as Triton writes it
+        rf"(?P<what>atom|red)\.(?P<space>global|shared(?:::cta|::cluster)?)\.(?P<order>relaxed|acquire|release|acq_rel)"
+        rf"\.{_SCOPE}\.(?P<does>add|min|max|inc|dec|exch|cas|and|or|xor)(?P<noftz>\.noftz)?{_HINT}\.{_ATOMIC_TYPE}",
         _atomic,
     ),
     (  # ptxas takes the space before the scope, too; what is asynchronous about it is only that no thread waits

@@ -104,6 +104,20 @@ def test_every_state_space_calls_and_branches_by_numbers(device: CpuDevice) -> N
 
 
 @pytest.mark.slow
+def test_a_thread_may_end_in_a_function_and_addresses_may_be_short(device: CpuDevice) -> None:
+    call = Call("ends", ("y",), ("void *y",))
+    job = job_of(text_of("ends"), (), "ends", {"y": np.zeros(32, np.int32)}, block=32)
+    steps = tuple(replace(one, entry=call) for one in job.steps)
+    buffers = tuple(replace(one, is_output=True) for one in job.buffers)
+    job = replace(job, path=Path("planted.ptx"), through="ptx", entries=(call,), steps=steps, buffers=buffers)
+    outcome = device.run(job, Probe(check=True, timeout=30.0))
+    assert outcome.findings == ()
+    t = np.arange(32)
+    wanted = np.where(t % 2, 0, t * np.array([2, 3, 5, 7])[t & 3] + 1)
+    np.testing.assert_array_equal(outcome.runs[0].outputs["y"], wanted)
+
+
+@pytest.mark.slow
 def test_what_has_no_row_is_one_line(device: CpuDevice) -> None:
     text = text_of("row_sum").replace("add.f32 %f2, %f2, %f3;", "sust.b.1d.b32 [%rd1], {%r1};")
     with pytest.raises(ClaimError) as error:
