@@ -50,6 +50,32 @@ class Buffer:
 
 
 @dataclass(frozen=True)
+class TensorMap:
+    """What cuTensorMapEncodeTiled is given, its enumerations by their numbers; the first axis is the innermost.
+
+    `strides` are in bytes and leave the innermost axis out.
+    """
+
+    type: int
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    swizzle: int
+    fill: int
+
+
+@dataclass(frozen=True)
+class Link:
+    """Bytes of an array that hold the address of a byte of another array, or the tensor map that begins there."""
+
+    array: str
+    at: int
+    of: str
+    offset: int
+    map: TensorMap | None = None
+
+
+@dataclass(frozen=True)
 class Call:
     """A `__global__` function whose arguments the compiler makes: `softmax<128>(Load{x}, Store{y}, rows, 1.0f)`.
 
@@ -191,3 +217,5 @@ class Job:
     """What its text is before the cpu device runs it: "ptx", a PTX module; "nvcc", CUDA of which nvcc makes one."""
     is_tiled: bool = False
     """A compiler of tiles wrote it, such as Triton's: its source has programs and no threads."""
+    links: tuple[Link, ...] = ()
+    """What of the arrays' contents is known when they have their places. Only the cpu device has such jobs."""

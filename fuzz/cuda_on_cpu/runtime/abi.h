@@ -85,6 +85,18 @@ struct Buffer {
   uint64_t vast_rows, vast_inner;  // of an array of alternating rows: how many, and adjacent elements of one row
 };
 
+// Bytes of an array that hold the address of a byte of another, or a tensor map that begins there. They are known once the
+// arrays have their places, so they are written after the contents. Sizes, in bytes for strides, as cuTensorMapEncodeTiled
+// takes them.
+struct Link {
+  uint64_t at, offset;
+  uint32_t buffer, of;
+  uint32_t rank;  // 0: an address
+  uint32_t type, swizzle, fill;
+  uint64_t size[5], stride[5];
+  uint32_t box[5], unused;
+};
+
 struct Argument {
   int64_t value;   // a narrower parameter takes its lower bytes
   int32_t buffer;  // the number of a buffer, or -1 to pass `value`
@@ -211,6 +223,8 @@ struct Run {
   uint32_t still_ms;           // of a program: the time is up, too, once a launch has made no progress for so long; 0: never
   int32_t watched_buffer;      // check only: -1, or the buffer with the byte whose last writer is wanted
   uint64_t watched_offset;
+  const Link *links;           // between its buffers
+  uint64_t link_count;
   const uint64_t *only_blocks;  // only these blocks run, and buffers are filled where they are touched (vast.h)
   uint32_t only_block_count;
   Finding *findings;

@@ -14,6 +14,7 @@
 #include "patterns.h"
 #include "report.h"
 #include "state.h"
+#include "tensor_maps.h"
 #include "unwritten.h"
 
 namespace cuda_on_cpu {
@@ -95,6 +96,19 @@ static void give_back() {
 
 static uint64_t align_up(uint64_t offset) { return (offset + default_alignment - 1) & ~(default_alignment - 1); }
 
+static void write_link(Run &run, const Link &link) {
+  char *at = run.buffers[link.buffer].address + link.at, *start = run.buffers[link.of].address + link.offset;
+  if (!link.rank) {
+    memcpy(at, &start, sizeof start);
+    return;
+  }
+  constexpr uint32_t steps[most_axes] = {1, 1, 1, 1, 1};
+  alignas(64) char made[bytes_of_map] = {};  // zeros, if the driver refuses the map
+  AskedMap asked = {link.type, link.rank, start, link.size, link.stride, link.box, steps, 0, link.swizzle, 0, link.fill};
+  encode(made, asked);
+  memcpy(at, made, sizeof made);
+}
+
 bool place_buffers(Run &run) {
   uint64_t room = run.check ? checked_capacity : capacity, all = 0;
   for (uint32_t i = 0; i < run.buffer_count; i++) {
@@ -119,6 +133,7 @@ bool place_buffers(Run &run) {
     lay(b, run.first_counted && b.earlier_content ? b.earlier_content : b.content);
     paint_zone(b.address + b.bytes, run.poison);
   }
+  for (uint64_t i = 0; i < run.link_count; i++) write_link(run, run.links[i]);
   return true;
 }
 

@@ -74,6 +74,10 @@ class RawBuffer(Structure):
     """One array of a job."""
 
 
+class RawLink(Structure):
+    """Bytes of a buffer that lead to another."""
+
+
 class RawArgument(Structure):
     """A buffer by number, or a value."""
 
@@ -101,8 +105,8 @@ class RawRun(Structure):
 MIRRORS: dict[str, type[Structure]] = {
     one.__name__.removeprefix("Raw"): one
     for one in (
-        RawEntry, RawModule, RawSharedArray, RawStaticShared, RawVariable, RawBuffer, RawArgument, RawStep, RawGiven,
-        RawLaunched, RawFinding, RawRun,
+        RawEntry, RawModule, RawSharedArray, RawStaticShared, RawVariable, RawBuffer, RawLink, RawArgument, RawStep,
+        RawGiven, RawLaunched, RawFinding, RawRun,
     )
 }  # fmt: skip
 for _name, _mirror in MIRRORS.items():

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Refusal, Run, Step, is_host
+from kfuzz.devices import Buffer, ClaimError, Finding, Job, Link, Outcome, Probe, Refusal, Run, Step, is_host
 from kfuzz.devices.cpu import abi, compiler, toolchain
 from kfuzz.devices.cpu.confine import StartedProcessError, confine
 from kfuzz.devices.cpu.experiments import CpuRun, Manner, examine
@@ -68,6 +68,16 @@ class LoadedFlavour:
         self.lines = Lines(self.loaded.library)
 
 
+def _raw_link(link: Link, numbers: Mapping[str, int]) -> abi.RawLink:
+    """A link as the runtime takes it; the first axis of a map is the innermost."""
+    raw = abi.RawLink(at=link.at, offset=link.offset, buffer=numbers[link.array], of=numbers[link.of])
+    if link.map is not None:
+        raw.rank, raw.type, raw.swizzle, raw.fill = len(link.map.sizes), link.map.type, link.map.swizzle, link.map.fill
+        for place, values in ((raw.size, link.map.sizes), (raw.stride, link.map.strides), (raw.box, link.map.box)):
+            place[: len(values)] = values
+    return raw
+
+
 class PlacedJob:
     """A job with its arrays in memory, which the runtime can run in several manners."""
 
@@ -113,6 +123,8 @@ class PlacedJob:
             buffer_capacity=len(self._buffers),
             launched=self._launched,
             launched_capacity=len(self._launched),
+            links=(abi.RawLink * len(job.links))(*(_raw_link(one, numbers) for one in job.links)),
+            link_count=len(job.links),
         )
 
     def _fill_in(self, raw: abi.RawBuffer, buffer: Buffer, distance: int) -> None:
@@ -489,7 +501,9 @@ class CpuBackend:
             message = f"too large for this machine as it is now{abi.limits_of_memory()}"
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
         library = bound[flavour].program.loaded.library
-        unset = tuple(uninitialised_local(library, one) for one in library.uninitialised)
+        # a compiler of tiles packs two numbers into a register although only one of them is there
+        named = () if job.is_tiled else library.uninitialised
+        unset = tuple(uninitialised_local(library, one) for one in named)
         return replace(outcome, findings=(*outcome.findings, *unset)) if unset else outcome
 
     def _program(self, job: Job, flavour: Flavour) -> LoadedFlavour:
