@@ -274,12 +274,18 @@ class DeviceCalls:
         finally:
             self._begin("running")
 
-    def run(self, job: Job) -> dict[str, NDArray[np.generic]]:
-        """The arrays after a job; Fault if it does not reach its end, RefusedByExtensionError if it throws."""
+    def run(self, job: Job, words: Mapping[str, str] = MappingProxyType({})) -> dict[str, NDArray[np.generic]]:
+        """The arrays after a job; Fault if it does not reach its end, RefusedByExtensionError if it throws.
+
+        `words`: what its language says for words of CUDA.
+        """
         # a kernel of programs is compiled for each size, once instead of twice if all calls are checked
         outcome = self.run_job(job, replace(self.probe, check=self.probe.check or job.is_tiled))
         if job.path != self.file:
             outcome = replace(outcome, findings=tuple(self._name_file(one, job) for one in outcome.findings))
+        for of_cuda, own in words.items():
+            named = (replace(one, message=one.message.replace(of_cuda, own)) for one in outcome.findings)
+            outcome = replace(outcome, findings=tuple(named))
         if any(one.kind == "wrong-shape" for one in outcome.findings):
             raise UnsupportedError(
                 f"{job.path}: {job.steps[0].entry}: what it returns has another size from call to call"

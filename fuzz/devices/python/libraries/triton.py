@@ -18,7 +18,7 @@ LIBRARY = PythonLibrary(
     # exp becomes an ex2.approx of a product, a division a div.full, and each thread divides by a sum of its own; exp2,
     # sqrt and what else comes from libdevice flush denormals: Liger's softmax, by exp2, is 0 at 1.2e-41
     arithmetic=Arithmetic(exp="__expf", divide="fast reciprocal", denominator="element", ftz=True),
-    decorators=("triton.jit", "triton.autotune", "triton.heuristics"),
+    decorators=("triton.jit", "gluon.jit", "triton.autotune", "triton.heuristics"),
     of_gpu=("triton",),
     run_without_gpu=install,
     extra="triton",

@@ -18,6 +18,7 @@ from torch.utils import cpp_extension
 
 from kfuzz.devices import UnsupportedError
 from kfuzz.devices.python.extensions import CALLS, RefusedByExtensionError
+from kfuzz.devices.python.torch.addresses import ADDRESSES
 from kfuzz.devices.python.torch.inline_extensions import Address, load, load_inline
 from kfuzz.devices.python.torch.packed import scaled_mm
 
@@ -39,12 +40,6 @@ class OnGpu(TorchFunctionMode):  # type: ignore[misc]  # torch is not there wher
         return OPERATIONS.get(func, func)(*map(on_host, args), **kwargs)
 
 
-def data_ptr(tensor: Any) -> int:  # noqa: ANN401  a tensor
-    """Where a tensor's memory begins."""
-    with torch._C.DisableTorchFunction():
-        return int(tensor.data_ptr())
-
-
 ANSWERS: dict[object, Callable[..., object]] = {
     torch.Tensor.is_cuda.__get__: lambda tensor: True,
     torch.Tensor.is_cpu.__get__: lambda tensor: False,
@@ -54,7 +49,7 @@ ANSWERS: dict[object, Callable[..., object]] = {
     torch.Tensor.cpu: lambda tensor, *_: tensor.clone(),
     torch.Tensor.pin_memory: lambda tensor, *_: tensor,
     torch.Tensor.record_stream: lambda *_: None,
-    torch.Tensor.data_ptr: lambda tensor: Address(data_ptr(tensor)),
+    torch.Tensor.data_ptr: lambda tensor: Address(ADDRESSES.note(tensor)),
 }
 
 

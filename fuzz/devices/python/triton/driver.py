@@ -20,7 +20,8 @@ from triton.backends.nvidia.compiler import CUDABackend
 from triton.runtime import autotuner, driver
 
 from kfuzz.devices import cache
-from kfuzz.devices.python.triton.launches import Compiled, flatten_arguments, launch
+from kfuzz.devices.python.triton.arguments import flatten_arguments
+from kfuzz.devices.python.triton.launches import Compiled, launch
 from kfuzz.devices.worker.helping import is_boxed
 
 Untyped: TypeAlias = Any
@@ -68,7 +69,8 @@ class KernelLauncher:
         if enter is not None:
             enter(metadata)
         kernel = _compiled(with_file(text, self._file), self._metadata)
-        launch(kernel, (x, y, z), tuple(flatten_arguments(self._signature, args)))
+        described = getattr(self._metadata, "tensordesc_meta", None) or ()
+        launch(kernel, (x, y, z), tuple(flatten_arguments(self._signature, args, described)))
         if leave is not None:
             leave(metadata)
 
@@ -93,7 +95,7 @@ def with_file(text: str, file: str) -> str:
 
 def _compiled(text: str, about: Untyped) -> Compiled:
     """A kernel by Triton's figures about it, some of which a version may not have."""
-    scratch = ("global_scratch_size", "profile_scratch_size")
+    scratch = ("global", "profile")
     return Compiled(
         name=about.name,
         text=text,
@@ -101,7 +103,8 @@ def _compiled(text: str, about: Untyped) -> Compiled:
         shared=about.shared,
         blocks=about.num_ctas,
         is_cooperative=bool(getattr(about, "launch_cooperative_grid", False)),
-        scratch=tuple(int(getattr(about, one, 0) or 0) for one in scratch),
+        scratch=tuple(int(getattr(about, f"{one}_scratch_size", 0) or 0) for one in scratch),
+        align=max(int(getattr(about, f"{one}_scratch_align", 0) or 1) for one in scratch),
         makes_pointers=bool(getattr(about, MAKES_POINTERS, False)),
     )
 

@@ -62,25 +62,97 @@ POINTERS = """def kernel(y, pointers, cols, N: tl.constexpr):
 
 def forward(x):
     y = torch.empty(x.shape[0])
-    pointers = torch.tensor([int(row.data_ptr()) for row in x])
+    pointers = torch.arange(x.shape[0]) * 16
     kernel[(x.shape[0],)](y, pointers, x.shape[1], N=16)
     return y
 """
-
-DESCRIPTOR = """def kernel(y, x, N: tl.constexpr):
-    row = tl.program_id(0)
-    tl.store(y + row, tl.sum(x.load([row, 0])))
+ADDRESS = """def kernel(y, address, cols, N: tl.constexpr):
+    j = tl.arange(0, N)
+    x = address.to(tl.pointer_type(tl.float32)) + cols * tl.program_id(0)
+    tl.store(y + tl.program_id(0), tl.sum(tl.load(x + j, mask=j < cols, other=0.0)))
 
 
 def forward(x):
-    from triton.tools.tensor_descriptor import TensorDescriptor
     y = torch.empty(x.shape[0])
-    kernel[(x.shape[0],)](y, TensorDescriptor.from_tensor(x, [1, 4]), 4)
+    kernel[(x.shape[0],)](y, x.data_ptr(), x.shape[1], N=16)
     return y
 """
+RAN = """def kernel(y, x, cols, N: tl.constexpr):
+    row, j = tl.program_id(0), tl.arange(0, N)
+    v = tl.load(x + row * cols + j, mask=j < cols, other=0.0)
+    tl.device_assert(cols < 100)
+    tl.device_print("v", v)
+    v = tl.inline_asm_elementwise("add.f32 $0, $1, $2;", "=f,f,f", [v, v], dtype=tl.float32, is_pure=True, pack=1)
+    tl.store(y + row, tl.sum(libdevice.fma(v, 0.5, libdevice.copysign(0.0, v))))
+
+
+from triton.language.extra import libdevice
+
+
+def forward(x):
+    first, second, third = torch.empty(3, x.shape[0]).unbind()
+    made = kernel.warmup(first, x, x.shape[1], 16, grid=(1,), num_warps=2)
+    made._init_handles()
+    assert made.n_regs and not made.n_spills
+    made[(x.shape[0], 1, 1)](first, x, x.shape[1], 16)
+    kernel.run(second, x, x.shape[1], 16, grid=(x.shape[0],), warmup=False)
+    made = kernel[(x.shape[0],)](third, x, x.shape[1], N=16, num_warps=1, num_stages=2)
+    assert made.metadata.num_warps == 1 and "ptx" in made.asm
+    return (first + second + third) / 3
+"""
+TWO_BLOCKS = """def kernel(y, x, n, N: tl.constexpr):
+    j = tl.program_id(0) * N + tl.arange(0, N)
+    tl.store(y + j, tl.load(x + j, mask=j < n, other=0.0) * 2, mask=j < n)
+
+
+def forward(x):
+    y = torch.empty_like(x)
+    kernel[(3,)](y, x, x.numel(), 256, num_ctas=2)
+    return y.sum(1) / 2
+"""
+HOOKS = """def kernel(y, x, cols, N: tl.constexpr, EVEN: tl.constexpr):
+    row, j = tl.program_id(0), tl.arange(0, N)
+    v = tl.load(x + row * cols + j) if EVEN else tl.load(x + row * cols + j, mask=j < cols, other=0.0)
+    tl.atomic_add(y + row, tl.sum(v))
+
+
+def clear(args, reset_only=False):
+    args["y"].zero_()
+
+
+kernel = triton.heuristics({"EVEN": lambda args: args["cols"] % args["N"] == 0})(kernel)
+configurations = [triton.Config({"N": 16}, num_warps=1, pre_hook=clear), triton.Config({"N": 32}, pre_hook=clear)]
+kernel = triton.autotune(configurations, key=["cols"])(kernel)
+
+
+def forward(x):
+    y = torch.empty(x.shape[0])
+    kernel[(x.shape[0],)](y, x, x.shape[1])
+    return y
+"""
+PRODUCTS = """def kernel(y, x, rows, cols, N: tl.constexpr, T: tl.constexpr):
+    i, j, k = tl.arange(0, 16), tl.arange(0, N), tl.arange(0, 16)
+    v = tl.load(x + i[:, None] * cols + j[None, :], mask=(i[:, None] < rows) & (j[None, :] < cols), other=0.0).to(T)
+    s = tl.dot(v, tl.full((N, 16), 1.0, tl.float32).to(T), input_precision="tf32")
+    tl.store(y + i, tl.sum(tl.where(k[None, :] == 0, s, 0.0), axis=1), mask=i < rows)
+
+
+def forward(x):
+    y, x = torch.empty(x.shape[0]), x * 0 + 2.0
+    for kind in (tl.float32, tl.float8e4nv, tl.float8e5):
+        kernel[(1,)](y, x, *x.shape, 32, kind)
+        assert y.tolist() == [8.0] * 3, kind
+    return torch.linspace(-3, 3, 12).reshape(3, 4).sum(1)
+"""
+RIGHT = {
+    "an address as a number": ADDRESS,
+    "warmup, run, and what a kernel prints, asserts and calls": RAN,
+    "clusters": TWO_BLOCKS,
+    "hooks of a tuning": HOOKS,
+    "products of tf32 and of 8 bits": PRODUCTS,
+}
 REFUSED = {
-    "kernel makes pointers of integers, which only a GPU runs": POINTERS,
-    "x is a tensor descriptor, which only a GPU takes": DESCRIPTOR,
+    "kernel makes pointers of integers, none of which is an address": POINTERS,
 }
 
 
@@ -122,8 +194,14 @@ def test_elements_in_two_layouts_need_a_barrier(
     assert bool(found.errors) == bool(kinds)
 
 
+@pytest.mark.parametrize("what", RIGHT)
+def test_what_programs_launch_runs(what: str, device: PythonDevice, tmp_path: Path) -> None:
+    found = trial(RIGHT[what], device, tmp_path)
+    assert found.defects == ()
+    assert found.elements == 3
+
+
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_only_a_gpu_runs_is_one_line(words: str, device: PythonDevice, tmp_path: Path) -> None:
-    """Addresses mean nothing in the process that runs the kernel: each would be an access to no array."""
     with pytest.raises(ClaimError, match=words):
         trial(REFUSED[words], device, tmp_path)

@@ -1,0 +1,50 @@
+"""The addresses of tensors that a program has asked for, and the memory that they lie in.
+
+A kernel may be handed such an address as a number, or find it in an array of numbers. Only an address that was asked
+for is taken for one: any other number stays a number.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.multiprocessing.reductions import StorageWeakRef
+
+from kfuzz.devices.python.launched.arguments import Memory
+
+
+class AskedAddresses:
+    """The memory whose address was asked for, as long as a tensor holds it."""
+
+    def __init__(self) -> None:
+        self._held: dict[Memory, StorageWeakRef] = {}
+
+    def note(self, tensor: Any) -> int:  # noqa: ANN401  a tensor
+        """Where a tensor begins, which is an address from now on."""
+        with torch._C.DisableTorchFunction():
+            storage = tensor.untyped_storage()
+            if storage.nbytes():
+                self._held[Memory(storage.data_ptr(), storage.nbytes())] = StorageWeakRef(storage)
+            return int(tensor.data_ptr())
+
+    def find(self, address: int) -> Memory | None:
+        """The memory in which an address lies."""
+        return next((one for one in self._alive() if one.holds(address)), None)
+
+    def find_in(self, words: NDArray[np.int64]) -> Iterator[tuple[int, Memory]]:
+        """The places of words that are addresses, and the memory of each."""
+        for one in self._alive():
+            inside = (words >= one.start) & (words < one.start + one.nbytes)
+            for place in np.flatnonzero(inside):
+                yield int(place), one
+
+    def _alive(self) -> list[Memory]:
+        for one in [one for one, held in self._held.items() if held.expired()]:
+            del self._held[one]
+        return list(self._held)
+
+
+ADDRESSES = AskedAddresses()
+"""Those of this process."""
