@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from types import MappingProxyType, ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from kfuzz.devices import (
     Outcome,
     OutOfMemory,
     Probe,
+    PythonCall,
     Refusal,
     Run,
     Untried,
@@ -123,7 +125,7 @@ class PythonBackend:
         call = called_first([step.entry for step in job.steps])
         memory = self._host if libraries()[call.library].in_host else self._memory
         lender = open_lender(call.library, memory.on_gpu, self._guard_all)
-        has_programs = call.language != call.library and open_compiler(call.language, memory.on_gpu)
+        has_programs = runs_programs(call) and open_compiler(call.language, memory.on_gpu)
         imitates = self._imitates or has_programs or builds_cuda(job.source)
         extensions = (
             torch_without_gpu() if imitates and not memory.on_gpu and libraries()[call.library].imitates_gpu else None
@@ -137,6 +139,8 @@ class PythonBackend:
                 return Outcome(refusal=Refusal(str(error)), lacks_weights=True)
         if extensions:
             function = extensions.call_as_on_gpu(function, job.path)
+        elif has_programs:
+            function = raise_trouble(function)
         # kfuzz puts a returned array where a passed one would be, so that the same checks apply.
         job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
         gpu: GpuSeen = "real" if self._memory.on_gpu else "imitated" if extensions else "missing"
@@ -180,6 +184,24 @@ class PythonBackend:
                 replace(one, severity="warning", message=f"while the file is imported, {one.message}")
                 for one in findings
             )
+
+
+def runs_programs(call: PythonCall) -> bool:
+    """Whether the cpu device may run what a callable launches: its language compiles, whosever arrays it takes."""
+    return call.language != call.library or libraries()[call.language].run_without_gpu is not None
+
+
+def raise_trouble(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A callable that raises what its launches could not do, even if the callable has caught it."""
+
+    def called(*args: object, **named: object) -> object:
+        try:
+            return function(*args, **named)
+        finally:
+            if CALLS.trouble is not None:
+                raise CALLS.trouble
+
+    return called
 
 
 class Bench:

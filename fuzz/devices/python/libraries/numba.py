@@ -1,18 +1,26 @@
-"""Numba: device arrays over kfuzz's memory. kfuzz does not see a callable's allocations."""
+"""Numba: device arrays over kfuzz's memory. On a GPU kfuzz does not see a callable's allocations.
+
+Without a GPU the arrays lie in the host's memory, and the cpu device runs the PTX that Numba compiles (numba/).
+"""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kfuzz.devices import ClaimError, Finding
-from kfuzz.devices.python.lending import ReturnedArray
+from kfuzz.devices.python.lending import Lender, ReturnedArray
 from kfuzz.devices.python.lent_memory import LentArray
+from kfuzz.devices.python.libraries.numpy import NumpyArrays, PoisonedArrays
 from kfuzz.devices.python.library import PythonLibrary, import_late
 from kfuzz.oracle.numbers.elements import NATIVE, Element
 
 cuda = import_late("numba.cuda")
+numba = import_late("numba")
+driver = import_late("kfuzz.devices.python.numba.driver")
+arrays = import_late("kfuzz.devices.python.numba.arrays")
 
 
 class UnseenAllocations:
@@ -52,9 +60,39 @@ class NumbaArrays:
         """None: each launch names its own stream, and there is no current one."""
 
 
-def lender(on_gpu: bool, guard_all: bool) -> NumbaArrays:
-    """Numba's device arrays, which lie in a GPU's memory."""
-    return NumbaArrays()
+class HostArrays:
+    """Arrays in the host's memory that pass for those of a GPU; what a callable allocates is poisoned as numpy's is."""
+
+    def __init__(self) -> None:
+        self._numpy = NumpyArrays()
+
+    def lend(self, memory: LentArray, element: Element) -> object:
+        """An array over the memory."""
+        if not element.is_native:
+            raise ClaimError(f"Numba has no {element}; claim another element type")
+        return arrays.as_device_array(memory.host)
+
+    def answer(self, value: object) -> ReturnedArray | None:
+        """An array's elements."""
+        found = self._numpy.answer(value)
+        return replace(found, is_exact=True) if found and isinstance(value, arrays.DeviceArray) else found
+
+    def watch(self, word: int) -> AbstractContextManager[PoisonedArrays]:
+        """Put poison into what it allocates."""
+        return self._numpy.watch(word)
+
+    def stream(self) -> None:
+        """None: there is no current one."""
+
+
+def lender(on_gpu: bool, guard_all: bool) -> Lender:
+    """Numba's device arrays."""
+    return NumbaArrays() if on_gpu else HostArrays()
+
+
+def install() -> None:
+    """Let the cpu device run what Numba launches."""
+    driver.install()
 
 
 def store_one(array: Any) -> None:  # noqa: ANN401  an array of Numba's
@@ -63,12 +101,22 @@ def store_one(array: Any) -> None:  # noqa: ANN401  an array of Numba's
 
 
 def probe(on_gpu: bool) -> None:
-    """Compile and run one kernel."""
+    """Compile and run one kernel; without a GPU its compiler must be there."""
+    if not on_gpu:
+        cuda.compile(store_one, (numba.float32[:],), cc=(9, 0), device=False, abi="numba", output="ptx")
+        return
     array = cuda.device_array(1, np.float32)
     cuda.jit(store_one)[1, 1](array)
     array.copy_to_host()
 
 
 LIBRARY = PythonLibrary(
-    "numba", ("numba.cuda",), 3, lender, decorators=("cuda.jit",), probe=probe, extra="numba", needs_gpu=True
+    "numba",
+    ("numba.cuda",),
+    3,
+    lender,
+    decorators=("cuda.jit",),
+    probe=probe,
+    extra="numba",
+    run_without_gpu=install,
 )
