@@ -40,7 +40,7 @@ API = {
 """The docstrings of the ten names, below the page on them; of a module only these members where some are named."""
 GROUPS = {
     "Start": ["tutorial", "glossary"],
-    "Use": ["kernel-file", "formulas", "callables", "judge", "pytest", "ci", "bench", "cluster"],
+    "Use": ["languages", "kernel-file", "formulas", "callables", "judge", "pytest", "ci", "bench", "cluster"],
     "Understand": ["limits", "cpu-device", "gpu-device", "numerics", "found"],
     "Look up": ["api", "ops", "kernels", "formats"],
     "Inside": ["architecture"],
