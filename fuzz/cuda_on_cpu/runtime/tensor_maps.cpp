@@ -149,6 +149,8 @@ const char *replace_field(void *at, MapField field, uint32_t axis, uint64_t valu
   bool of_axis = field >= map_size;
   uint32_t axes = field == map_stride ? most_axes - 1 : most_axes;
   if (of_axis && axis >= axes) return "tensormap.replace of an axis that no map has";
+  bool is_of_none = of_axis && !map.missing && axis + (field == map_stride) >= map.rank;
+  if (is_of_none) return nullptr;
   if (const char *why = refusal_of(field, value)) return why;
   switch (field) {
     case map_start: map.start = value; break;

@@ -25,7 +25,7 @@ BYTE = next(one for one in ELEMENTS.values() if one.bytes == 1)
 
 
 @dataclass(frozen=True)
-class Memory:
+class ArrayMemory:
     """The memory of arrays: where it begins, and how many bytes it has."""
 
     start: int
@@ -35,13 +35,13 @@ class Memory:
         return self.start <= address < self.start + self.nbytes
 
 
-FindAddresses = Callable[[NDArray[np.int64]], Iterator[tuple[int, Memory]]]
+FindAddresses = Callable[[NDArray[np.int64]], Iterator[tuple[int, ArrayMemory]]]
 """The places of words that are addresses of arrays, and the memory of each."""
 
 
 @dataclass(frozen=True)
 class Storage:
-    """Memory as an array of a job."""
+    """ArrayMemory as an array of a job."""
 
     name: str
     start: int
@@ -87,7 +87,7 @@ class LaunchArguments:
     """By their addresses."""
     links: list[Link] = field(default_factory=list)
 
-    def add_array(self, name: str, memory: Memory, element: Element, address: int) -> None:
+    def add_array(self, name: str, memory: ArrayMemory, element: Element, address: int) -> None:
         """Add the address of a byte of some memory."""
         if not memory.nbytes:
             self.add_null()
@@ -121,7 +121,7 @@ class LaunchArguments:
         self.buffers[name] = Buffer(name, U32, (-(-nbytes // U32.bytes),))
         self._refer(name, 0)
 
-    def add_map(self, name: str, memory: Memory, element: Element, address: int, made: TensorMap) -> None:
+    def add_map(self, name: str, memory: ArrayMemory, element: Element, address: int, made: TensorMap) -> None:
         """Add a tensor map of some memory, which is passed in words."""
         held = self.store(name, memory, element)
         described = self._free_name(f"{name}'s map")
@@ -132,7 +132,7 @@ class LaunchArguments:
         words = f"reinterpret_cast<const ::cuda_on_cpu::PtxParameter *>({array})"
         self.texts += [f"{words}[{number}]" for number in range(MAP_WORDS)]
 
-    def store(self, name: str, memory: Memory, element: Element) -> Storage:
+    def store(self, name: str, memory: ArrayMemory, element: Element) -> Storage:
         """The array over this memory, which may be there."""
         if memory.start not in self.storages:
             chosen = self._free_name(CALLS.names.get(memory.start, name))

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 from numpy.typing import DTypeLike, NDArray
 
-from kfuzz.devices.python.launched.arguments import Memory
+from kfuzz.devices.python.launched.arguments import ArrayMemory
 
 
 class DeviceArray(np.ndarray[Any, np.dtype[Any]]):
     """An array as `numba.cuda` has them, with the memory that it was allocated in."""
 
-    held: Memory | None
+    held: ArrayMemory | None
 
     def __array_finalize__(self, other: object) -> None:
         """A view lies in the memory of what it is a view of."""
@@ -51,7 +51,7 @@ def as_device_array(array: NDArray[Any]) -> DeviceArray:
     """An array, which is whole, as one of a GPU."""
     made = array.view(DeviceArray)
     first, end = byte_bounds(array)
-    made.held = Memory(first, end - first)
+    made.held = ArrayMemory(first, end - first)
     return made
 
 
@@ -60,14 +60,14 @@ def make_device_array(shape: int | tuple[int, ...], dtype: DTypeLike, order: str
     return as_device_array(np.empty(shape, dtype, order="F" if order == "F" else "C"))
 
 
-def memory_of(array: NDArray[Any]) -> Memory:
+def memory_of(array: NDArray[Any]) -> ArrayMemory:
     """The memory in which an array lies."""
     first, end = byte_bounds(array)
     held = getattr(array, "held", None)
     if held is not None and held.start <= first and end <= held.start + held.nbytes:
-        return Memory(held.start, held.nbytes)
+        return ArrayMemory(held.start, held.nbytes)
     root = array
     while isinstance(root.base, np.ndarray):
         root = root.base
     first, end = byte_bounds(root)
-    return Memory(first, end - first)
+    return ArrayMemory(first, end - first)

@@ -7,7 +7,6 @@ any version of numba-cuda; launches.py knows what a launch is.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import Any, TypeAlias
 
 import numpy as np
 from numba import cuda
@@ -17,15 +16,13 @@ from numba.cuda.cudadrv import devices, driver
 from kfuzz.devices import UnsupportedError
 from kfuzz.devices.python.extensions import CALLS
 from kfuzz.devices.python.numba.arrays import DeviceArray, as_device_array, make_device_array
-from kfuzz.devices.python.numba.launches import launch
+from kfuzz.devices.python.numba.launches import NumbaValue, launch
 
-Untyped: TypeAlias = Any
-"""A thing of Numba's, which has types for none of them."""
 THREADS = 128
 """Of a block, where a program leaves it to the driver."""
 
 
-class Device:
+class NumbaGpu:
     """What Numba says of a GPU: an H200."""
 
     compute_capability = (9, 0)
@@ -40,23 +37,23 @@ class Device:
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
-        return refuse_gpu(name)
+        return refuse_question(name)
 
     def reset(self) -> None:
         """Nothing to forget."""
 
 
-class Context:
+class NumbaContext:
     """What Numba asks of a context."""
 
-    device = Device()
+    device = NumbaGpu()
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
-        return refuse_gpu(name)
+        return refuse_question(name)
 
-    def __enter__(self) -> "Context":
+    def __enter__(self) -> "NumbaContext":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -70,7 +67,7 @@ class Context:
         return 1 << 30, 1 << 30
 
 
-class DoneAtOnce:
+class NumbaStream:
     """A stream or an event: all work is done at once."""
 
     handle = SimpleNamespace(value=0)
@@ -85,7 +82,7 @@ class DoneAtOnce:
         return 1.0
 
     @contextmanager
-    def auto_synchronize(self) -> Iterator["DoneAtOnce"]:
+    def auto_synchronize(self) -> Iterator["NumbaStream"]:
         yield self
 
     def _done(self, *_: object, **__: object) -> None: ...
@@ -93,16 +90,16 @@ class DoneAtOnce:
     synchronize = wait = record = add_callback = _done
 
 
-CONTEXT = Context()
+CONTEXT = NumbaContext()
 
 
-def refuse_gpu(name: str) -> object:
+def refuse_question(name: str) -> object:
     """Refuse whatever else needs a GPU."""
     CALLS.trouble = UnsupportedError(f"numba.cuda is asked for {name}, which the cpu device does not have")
     raise CALLS.trouble
 
 
-def to_device(obj: Untyped, stream: object = 0, copy: bool = True, to: Untyped = None) -> DeviceArray:
+def to_device(obj: NumbaValue, stream: object = 0, copy: bool = True, to: NumbaValue = None) -> DeviceArray:
     """A copy of an array, as one of a GPU."""
     if to is not None:
         np.copyto(to, obj)
@@ -112,7 +109,7 @@ def to_device(obj: Untyped, stream: object = 0, copy: bool = True, to: Untyped =
 
 def device_array(
     shape: int | tuple[int, ...],
-    dtype: Untyped = np.float64,
+    dtype: NumbaValue = np.float64,
     strides: object = None,
     order: str = "C",
     *_: object,
@@ -121,16 +118,16 @@ def device_array(
     """A new array; `strides` are those that it has anyway, or a reason to refuse."""
     made = make_device_array(shape, dtype, order)
     if strides is not None and made.strides != strides:
-        refuse_gpu("an array with strides of its own")
+        refuse_question("an array with strides of its own")
     return made
 
 
-def device_array_like(ary: Untyped, *_: object, **__: object) -> DeviceArray:
+def device_array_like(ary: NumbaValue, *_: object, **__: object) -> DeviceArray:
     """A new array like another."""
     return make_device_array(ary.shape, ary.dtype, "C" if ary.flags.c_contiguous else "F")
 
 
-def as_cuda_array(obj: Untyped, sync: bool = True) -> DeviceArray:
+def as_cuda_array(obj: NumbaValue, sync: bool = True) -> DeviceArray:
     """An array of another library in the same memory."""
     if isinstance(obj, DeviceArray):
         return obj
@@ -147,9 +144,9 @@ def ignore(*_: object, **__: object) -> None:
     """Done at once."""
 
 
-def stream(*_: object, **__: object) -> DoneAtOnce:
+def stream(*_: object, **__: object) -> NumbaStream:
     """A stream or an event."""
-    return DoneAtOnce()
+    return NumbaStream()
 
 
 HOST: dict[str, object] = {
@@ -179,7 +176,7 @@ def install() -> None:
     kernel = dispatcher._Kernel
     begin = kernel.__init__
 
-    def begin_with_lines(self: Untyped, *args: Untyped, **options: Untyped) -> None:
+    def begin_with_lines(self: NumbaValue, *args: NumbaValue, **options: NumbaValue) -> None:
         begin(self, *args, **{**options, "lineinfo": True, "debug": False})
 
     kernel.__init__, kernel.bind, kernel.launch = begin_with_lines, ignore, launch

@@ -14,7 +14,7 @@ from kfuzz.devices.python.launched.kernels import LaunchedKernel, Sides, run_lau
 from kfuzz.devices.python.numba.arrays import memory_of
 from kfuzz.oracle.numbers.elements import F32, F64, U32, element_of_dtype
 
-Untyped: TypeAlias = Any
+NumbaValue: TypeAlias = Any
 """A thing of Numba's, which has types for none of them."""
 WORDS = {"__syncthreads()": "cuda.syncthreads()", "__syncwarp()": "cuda.syncwarp()"}
 ONLY_IN = "In"
@@ -22,7 +22,12 @@ ONLY_IN = "In"
 
 
 def launch(
-    self: Untyped, args: Sequence[Untyped], griddim: Sides, blockdim: Sides, stream: object = 0, sharedmem: int = 0
+    self: NumbaValue,
+    args: Sequence[NumbaValue],
+    griddim: Sides,
+    blockdim: Sides,
+    stream: object = 0,
+    sharedmem: int = 0,
 ) -> None:
     """Launch a kernel that Numba has compiled."""
     made = LaunchArguments()
@@ -45,12 +50,12 @@ def launch(
     )
 
 
-def _sides(given: Sequence[Untyped]) -> Sides:
+def _sides(given: Sequence[NumbaValue]) -> Sides:
     x, y, z = map(int, given)
     return x, y, z
 
 
-def _add(made: LaunchArguments, name: str, kind: Untyped, value: Untyped) -> None:
+def _add(made: LaunchArguments, name: str, kind: NumbaValue, value: NumbaValue) -> None:
     """Add an argument of this type."""
     if isinstance(kind, types.Array):
         is_marked = not isinstance(value, np.ndarray) and hasattr(value, "value")
@@ -78,7 +83,7 @@ def _add(made: LaunchArguments, name: str, kind: Untyped, value: Untyped) -> Non
         raise CALLS.trouble
 
 
-def _add_float(made: LaunchArguments, kind: Untyped, value: float) -> None:
+def _add_float(made: LaunchArguments, kind: NumbaValue, value: float) -> None:
     number = np.array(value, np.dtype(str(kind)))
     bits = int(number.view(f"<i{number.itemsize}"))
     if number.itemsize < F32.bytes:

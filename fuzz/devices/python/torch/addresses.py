@@ -12,35 +12,35 @@ import torch
 from numpy.typing import NDArray
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from kfuzz.devices.python.launched.arguments import Memory
+from kfuzz.devices.python.launched.arguments import ArrayMemory
 
 
 class AskedAddresses:
     """The memory whose address was asked for, as long as a tensor holds it."""
 
     def __init__(self) -> None:
-        self._held: dict[Memory, StorageWeakRef] = {}
+        self._held: dict[ArrayMemory, StorageWeakRef] = {}
 
     def note(self, tensor: Any) -> int:  # noqa: ANN401  a tensor
         """Where a tensor begins, which is an address from now on."""
         with torch._C.DisableTorchFunction():
             storage = tensor.untyped_storage()
             if storage.nbytes():
-                self._held[Memory(storage.data_ptr(), storage.nbytes())] = StorageWeakRef(storage)
+                self._held[ArrayMemory(storage.data_ptr(), storage.nbytes())] = StorageWeakRef(storage)
             return int(tensor.data_ptr())
 
-    def find(self, address: int) -> Memory | None:
+    def find(self, address: int) -> ArrayMemory | None:
         """The memory in which an address lies."""
         return next((one for one in self._alive() if one.holds(address)), None)
 
-    def find_in(self, words: NDArray[np.int64]) -> Iterator[tuple[int, Memory]]:
+    def find_in(self, words: NDArray[np.int64]) -> Iterator[tuple[int, ArrayMemory]]:
         """The places of words that are addresses, and the memory of each."""
         for one in self._alive():
             inside = (words >= one.start) & (words < one.start + one.nbytes)
             for place in np.flatnonzero(inside):
                 yield int(place), one
 
-    def _alive(self) -> list[Memory]:
+    def _alive(self) -> list[ArrayMemory]:
         for one in [one for one, held in self._held.items() if held.expired()]:
             del self._held[one]
         return list(self._held)

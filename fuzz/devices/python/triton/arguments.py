@@ -8,15 +8,15 @@ import numpy as np
 import torch
 
 from kfuzz.devices import TensorMap, UnsupportedError
-from kfuzz.devices.python.launched.arguments import LaunchArguments, Memory
+from kfuzz.devices.python.launched.arguments import ArrayMemory, LaunchArguments
 from kfuzz.devices.python.torch.addresses import ADDRESSES
 from kfuzz.devices.python.torch.elements import OF_TYPE, TYPES
-from kfuzz.oracle.numbers.elements import U32, Element
+from kfuzz.oracle.numbers.elements import I64, U32, Element
 
 FLOATS = {name: one for one in TYPES if one.is_float and one.triton for name in (one.triton, one.name)}
 """The types of a float argument, by Triton's names of today and before."""
 BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
-WIDE = ("i64", "u64")
+WIDE = (I64.name, "u64")
 """Integers that may be addresses."""
 MAPPED = {**{number: number for number in range(8)}, 9: 8, 10: 9}
 """The types of CUtensorMap by Triton's numbers, which are those of PTX; the cpu device lacks the others."""
@@ -124,9 +124,9 @@ class TritonArguments:
             self.made.add_integers([bits - (1 << 64) if bits >= 1 << 63 else bits])
 
 
-def _memory_of(tensor: KernelValue) -> Memory:
+def _memory_of(tensor: KernelValue) -> ArrayMemory:
     held = tensor.untyped_storage()
-    return Memory(held.data_ptr(), held.nbytes())
+    return ArrayMemory(held.data_ptr(), held.nbytes())
 
 
 def _element_of(tensor: KernelValue) -> Element:
