@@ -1,6 +1,6 @@
 # /// kernel
 # op     = "row_sum"
-# axes   = { rows = "1..16", cols = "1..256" }
+# axes   = { rows = "1..64", cols = "1..200" }
 # ///
 import torch
 import triton
