@@ -52,30 +52,29 @@ def modules(root: Path) -> dict[str, Path]:
     return found
 
 
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@cache
 def imports(path: Path, types_too: bool = True) -> tuple[str, ...]:
     """Every name that a file imports, wherever the import stands; `from a import b` is both a and a.b."""
-    return tuple(find_imports(path, types_too))
+    return tuple(name for name, is_for_types in imports_of(path) if types_too or not is_for_types)
 
 
-def find_imports(path: Path, types_too: bool) -> Iterator[str]:
-    skipped: set[ast.AST] = set()
-    for node in ast.walk(tree_of(path)):
-        if node in skipped:
-            continue
-        if isinstance(node, ast.If) and not types_too and "TYPE_CHECKING" in ast.unparse(node.test):
-            skipped.update(inner for statement in node.body for inner in ast.walk(statement))
+@cache
+def imports_of(path: Path) -> tuple[tuple[str, bool], ...]:
+    """The names, and whether only type checkers see the import. The tree is not kept: to look for garbage in those of
+    all files takes most of the time."""
+    return tuple(find_imports(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def find_imports(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    for_types: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for_types.update(inner for statement in node.body for inner in ast.walk(statement))
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.name, node in for_types) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = f"{'.' * node.level}{node.module or ''}"
-            yield module
-            yield from (f"{module}.{alias.name}" for alias in node.names)
+            yield module, node in for_types
+            yield from ((f"{module}.{alias.name}", node in for_types) for alias in node.names)
 
 
 def is_oracle(module: str) -> bool:
@@ -181,6 +180,7 @@ def module_graph(root: Path) -> dict[str, set[str]]:
     return graph
 
 
+@pytest.mark.slow
 def test_no_import_points_the_wrong_way() -> None:
     assert len(modules(ROOT)) > 20
     assert wrong_arrows(ROOT) == []

@@ -1,6 +1,7 @@
 """The files of fuzz/kinds are the only list of kinds: code names no other kind, and agrees with the files."""
 
 import ast
+import gc
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -86,10 +87,13 @@ def kinds_in(tree: ast.Module, takers: dict[str, set[Place]]) -> Iterator[str]:
             sides = [node.left, *node.comparators]
             is_part_of = isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.left, ast.Constant)
             ending = r"(^|[._])kinds$" if is_part_of else r"(^|[._])kinds?$"
-            if any(re.search(ending, ast.unparse(side)) for side in sides):
-                yield from (one for side in sides for one in strings(side))
-        elif isinstance(node, ast.BinOp) and re.search(r"\.kind\b", ast.unparse(node)):
-            yield from (*strings(node.left), *strings(node.right))
+            written = [one for side in sides for one in strings(side)]
+            if written and any(re.search(ending, ast.unparse(side)) for side in sides):  # to unparse is dear
+                yield from written
+        elif isinstance(node, ast.BinOp):
+            written = [*strings(node.left), *strings(node.right)]
+            if written and re.search(r"\.kind\b", ast.unparse(node)):
+                yield from written
         elif isinstance(node, ast.AnnAssign) and is_kind(node.annotation):
             yield from in_declaration(node)
         elif isinstance(node, ast.FunctionDef) and is_kind(node.returns):
@@ -108,9 +112,13 @@ def takers_of(trees: list[ast.Module]) -> dict[str, set[Place]]:
 @pytest.fixture(scope="module")
 def in_code() -> dict[Path, set[str]]:
     """The kinds that each file names."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
-    takers = takers_of(list(trees.values()))
-    return {path: set(kinds_in(tree, takers)) - OTHER_WORDS for path, tree in trees.items()}
+    gc.disable()  # trees are no garbage, and to look for some in all of them takes most of the time
+    try:
+        trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+        takers = takers_of(list(trees.values()))
+        return {path: set(kinds_in(tree, takers)) - OTHER_WORDS for path, tree in trees.items()}
+    finally:
+        gc.enable()
 
 
 @pytest.mark.slow

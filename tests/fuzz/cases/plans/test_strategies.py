@@ -2,6 +2,7 @@
 
 import math
 import pkgutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +75,14 @@ def planned(kernel: Kernel, count: int, seed: int = 0) -> list[Attempt]:
     return [plan.plan(kernel, seeded_choices(seed_of(seed, kernel.name, index))) for index in range(count)]
 
 
+@cache
+def of_vec4() -> list[Attempt]:
+    """Attempts of one kernel, most of what these tests would take: those that count how often something is drawn share
+    them, and none changes one.
+    """
+    return planned(VEC4, 2000)
+
+
 @pytest.mark.parametrize("kernel", EVERY, ids=NAMES)
 def test_every_attempt_is_claimed(kernel: Kernel) -> None:
     for attempt in planned(kernel, 12):
@@ -107,10 +116,11 @@ def test_a_range_and_finiteness_are_respected(ranged: Kernel) -> None:
 @pytest.mark.slow
 def test_nan_and_inf_are_tried_now_and_then_where_the_claim_is_silent() -> None:
     """Once in 32, half of it NaN: 2000 trials have 31 on average and fewer than 8 with chance 2e-7."""
-    with_it = [np.isnan(a.case.arrays["x"]).any() for a in planned(VEC4, 2000) if not VEC4.special.nan]
+    with_it = [np.isnan(a.case.arrays["x"]).any() for a in of_vec4() if not VEC4.special.nan]
     assert not with_it or 8 <= sum(with_it) <= 200
 
 
+@pytest.mark.slow
 def test_minus_infinity_shrinks_to_one_element() -> None:
     attempt = minimal(VEC4, lambda a: (a.case.arrays["x"] == -np.inf).any())
     assert str(attempt.case) == "softmax rows=1 cols=1; x: -inf"
@@ -188,14 +198,14 @@ def test_what_breaks_kernels_is_drawn_often(name: str) -> None:
     """Each is seen in at least 1 of 25 attempts: then 300 attempts miss it with chance below 5e-6."""
     wanted = PREDICATES[name]
     with np.errstate(all="ignore"):
-        seen = sum(bool(wanted(a.case.arrays["x"], a.tune)) for a in planned(VEC4, 400))
+        seen = sum(bool(wanted(a.case.arrays["x"], a.tune)) for a in of_vec4()[:400])
     assert seen >= 400 / 25
 
 
 @pytest.mark.slow
 def test_a_length_one_beyond_the_threads_is_drawn() -> None:
     """In at least 1 of 100 attempts: then 300 of them miss it with chance 5%, and 1000 with chance 5e-5."""
-    beyond = [a.case.axes["cols"] == a.tune["threads"] + 1 for a in planned(VEC4, 1000)]
+    beyond = [a.case.axes["cols"] == a.tune["threads"] + 1 for a in of_vec4()[:1000]]
     assert sum(beyond) >= 10
 
 
@@ -241,9 +251,9 @@ def test_an_infinity_meets_what_a_ragged_last_tile_would_be_filled_up_with() -> 
 
 @pytest.mark.slow
 def test_many_different_rows_share_a_launch() -> None:
-    counts = [attempt.case.axes["rows"] for attempt in planned(VEC4, 400)]
+    counts = [attempt.case.axes["rows"] for attempt in of_vec4()[:400]]
     assert np.mean(counts) > 10
-    one = next(attempt.case for attempt in planned(VEC4, 400) if attempt.case.axes["rows"] > 40)
+    one = next(attempt.case for attempt in of_vec4()[:400] if attempt.case.axes["rows"] > 40)
     assert len({row.tobytes() for row in one.arrays["x"]}) > 30
 
 
@@ -299,7 +309,7 @@ def test_a_number_in_the_text_is_drawn_as_a_size(tmp_path: Path) -> None:
     path.write_text(VEC4.source.replace("float max = -INFINITY", "constexpr int tile = 0x140; float max = -INFINITY"))
     kernel = load(path)
     assert sum(attempt.case.axes["cols"] % 320 == 0 for attempt in planned(kernel, 600)) >= 6
-    assert sum(attempt.case.axes["cols"] % 320 == 0 for attempt in planned(VEC4, 600)) < 6
+    assert sum(attempt.case.axes["cols"] % 320 == 0 for attempt in of_vec4()[:600]) < 6
 
 
 @pytest.mark.slow
@@ -310,13 +320,13 @@ def test_a_float_in_the_text_is_drawn_as_a_value(tmp_path: Path) -> None:
         VEC4.source.replace("float max = -INFINITY", "const float masked = -65504.0f; float max = -INFINITY")
     )
 
-    def count_top_cases(kernel: Kernel) -> int:
+    def count_top_cases(drawn: list[Attempt]) -> int:
         with np.errstate(all="ignore"):
-            tops = [abs(attempt.case.arrays["x"].max(axis=1)) for attempt in planned(kernel, 400)]
+            tops = [abs(attempt.case.arrays["x"].max(axis=1)) for attempt in drawn]
         return sum(bool((top == 65504).any()) for top in tops)
 
-    assert count_top_cases(load(path)) >= 400 / 25
-    assert count_top_cases(VEC4) == 0
+    assert count_top_cases(planned(load(path), 400)) >= 400 / 25
+    assert count_top_cases(of_vec4()[:400]) == 0
 
 
 @pytest.mark.slow
@@ -385,6 +395,7 @@ def test_all_meetings_of_states_are_met() -> None:
     assert (s1[empty[0]] != 0).any()
 
 
+@pytest.mark.slow
 def test_the_same_seed_plans_the_same_attempt() -> None:
     for kernel in KERNELS[::7]:
         one, two = planned(kernel, 5), planned(kernel, 5)
@@ -397,6 +408,7 @@ def test_a_seed_depends_on_all_of_its_parts() -> None:
     assert len(set(seeds)) == len(seeds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", sorted(set(LARGE.values()) - {"overflow"}))
 def test_large_cases_are_claimed(what: Large, ranged: Kernel, tmp_path: Path) -> None:
     path = tmp_path / "persistent.cu"
@@ -553,6 +565,7 @@ def test_more_rows_than_16_bits_count_are_tried_where_some_launch_allows_it(name
     assert not kernel.where.broken({**axes, **ground.tune})
 
 
+@pytest.mark.slow
 def test_a_launch_for_huge_rows_alone_makes_no_huge_case() -> None:
     """The shortest rows of 132 blocks have 5,242,881 columns: 122 of those, 639,631,482 elements, ended a campaign."""
     kernel = load(KERNELS_FOLDER / "softmax" / "row_on_card.cu")
