@@ -69,6 +69,7 @@ def cases() -> Iterator[tuple[int, int, str | None]]:
             yield 128 + size // 2, size, "misaligned"  # in a line that nobody writes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "turns"),  # other seeds give other distances from a multiple of 256 bytes
     [(0, 8), (1, 0), *(pytest.param(*one, marks=pytest.mark.soak) for one in [(0, 0), (1, 8), (2, 0), (2, 8)])],

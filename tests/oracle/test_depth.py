@@ -76,6 +76,7 @@ def run_by_hand(kind: str, given: dict[str, Numbers], *, gates: tuple[int, ...] 
     return made | ({"c": c} if c is not None else {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", GATES)
 def test_a_right_loop_is_kept_and_planted_bugs_are_broken(kind: str) -> None:
     given = inputs_of(kind, 3)

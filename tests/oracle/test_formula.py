@@ -325,8 +325,18 @@ def has_answers_in_its_enclosures(op: Op) -> bool:
     return all(answers)
 
 
-@pytest.mark.parametrize("name", ["softmax", "rms_norm", "attention"])
-@pytest.mark.parametrize("form", [F16, BF16], ids=["f16", "bf16"])
+IN_16_BITS = [(name, form) for name in ("softmax", "rms_norm", "attention") for form in (F16, BF16)]
+EACH_TIME = {("softmax", F16), ("rms_norm", BF16), ("attention", BF16)}
+"""Each op and each format once; `make soak` has the other pairs."""
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        pytest.param(*one, id=f"{one[1].name}-{one[0]}", marks=() if one in EACH_TIME else pytest.mark.soak)
+        for one in IN_16_BITS
+    ],
+)
 def test_simulated_kernels_in_16_bits_are_inside(name: str, form: Element) -> None:
     op = find(name)
     with np.errstate(all="ignore"):

@@ -147,6 +147,7 @@ NO_BOUNDS = ("proof", "diagnosis")
 """What simulates a kernel, looks at a wrong answer or tests an op: no bound is made there."""
 
 
+@pytest.mark.slow
 def test_every_slack_constant_cites_its_lemma() -> None:
     lemmas_cited = []
     for path in sorted((ROOT / "oracle").rglob("*.py")):

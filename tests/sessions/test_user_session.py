@@ -6,7 +6,7 @@ import pytest
 from installed import Machine
 
 SHIFTED = "BROKEN  mine: special, 0/0"
-pytestmark = pytest.mark.slow(10)
+pytestmark = pytest.mark.slow(3)
 
 
 def replaced(path: Path, old: str, new: str) -> None:
@@ -20,7 +20,11 @@ def here(machine: Machine, tmp_path: Path) -> Machine:
     return machine.at(tmp_path / "project")
 
 
+@pytest.mark.soak
 def test_from_the_template_to_a_committed_case(here: Machine) -> None:
+    """Each run of the tests has the session of README.md (test_docs.py), and the installed `kfuzz fuzz` and the plugin
+    (test_wheel.py); a script is run in test_repro.py, and test_cli_fuzz.py has `minimize` and `replay`.
+    """
     mine = here.folder / "mine.cu"
     mine.write_text(here.kfuzz("show", "--template").stdout)
 

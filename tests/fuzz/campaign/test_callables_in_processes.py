@@ -64,6 +64,7 @@ def numbers_with(kernel: Kernel, jobs: int) -> list[tuple[int, int]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_callable_that_ends_its_process_has_the_same_trials_in_any_number_of_processes(kernel: Kernel) -> None:
     alone, together = numbers_with(kernel, 1), numbers_with(kernel, 8)
     assert len(together) > 40

@@ -200,6 +200,7 @@ def test_the_case_of_a_wrong_kernel_is_on_disk_before_it_is_reported(tmp_path: P
     assert result.trials == 120
 
 
+@pytest.mark.slow
 def test_a_campaign_may_stop_at_its_first_finding() -> None:
     options = Options(seed=1, max_cases=60, stop_at_first=True)
     result = run_campaign([LEADING], CpuDevice, options)
@@ -254,6 +255,7 @@ def test_events_come_in_the_same_order_with_any_number_of_jobs() -> None:
     assert events(1) == events(2) == events(3)
 
 
+@pytest.mark.slow
 def test_an_interrupted_campaign_resumes_to_the_same_result(tmp_path: Path, scan: Kernel) -> None:
     kernels = [RIGHT, scan, LEADING]
     options = Options(seed=5, max_cases=70)

@@ -123,6 +123,7 @@ def test_a_kernel_that_always_crashes_is_given_up_with_a_message(tmp_path: Path)
     assert [found.defect.kind for found in one.discoveries] == ["trap"]
 
 
+@pytest.mark.slow
 def test_what_was_done_ahead_of_a_kernel_that_was_given_up_is_not_waited_for(tmp_path: Path) -> None:
     """Somebody does ten blocks before the first is told: those after the end of the kernel are not asked for."""
     done, reported = [], []

@@ -65,7 +65,7 @@ def test_every_trial_is_in_one_part(count: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [2, 3, 6, 16])
+@pytest.mark.parametrize("count", [2, 6, *(pytest.param(one, marks=pytest.mark.soak) for one in (3, 16))])
 def test_parts_cost_alike(count: int) -> None:
     """Large and checked trials come by number: by their remainder, one part of six would have all of these."""
     given = quotas(len(EVERY), 300 * len(EVERY))

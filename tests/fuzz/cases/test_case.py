@@ -148,6 +148,7 @@ def test_lines_of_several_values_are_no_longer_than_they_may_be(count: int, tmp_
     assert max(len(line) for line in lines if '"show"' not in line) <= WIDTH
 
 
+@pytest.mark.slow
 @given(st.recursive(st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_whatever_is_laid_out_reads_the_same(value: object) -> None:
     assert json.loads(write_document({"value": value})) == {"value": value}
@@ -207,6 +208,7 @@ def test_the_form_follows_the_size(tmp_path: Path) -> None:
     assert form(case_of("softmax", {"x": Recipe(MAX_BANDS + 1, 4, every)})) == {"npy", "shape", "show"}
 
 
+@pytest.mark.slow
 def test_the_largest_recipe_fits_the_bound_of_a_file() -> None:
     edits = tuple(Edit(-(2**26), -(2**26), 2**32 - 1, "set", 2**26) for _ in range(8))
     bands = tuple(Band(Base("constant", 0, 0, 2**64 - 1), edits) for _ in range(MAX_BANDS))

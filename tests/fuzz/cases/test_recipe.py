@@ -67,6 +67,7 @@ def bits_or_nan(value: np.float32) -> int:
     return 0x7FC00000 if np.isnan(value) else int(value.view(np.uint32))
 
 
+@pytest.mark.slow
 @given(recipes)
 def test_the_fast_form_is_the_definition(recipe: Recipe) -> None:
     got = materialise(recipe).view(np.uint32)

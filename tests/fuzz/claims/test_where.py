@@ -104,14 +104,25 @@ def draw_sizes(kernel: Kernel, count: int = 150) -> Iterator[tuple[dict[str, int
         yield kernel.axes_of(attempt.case.arrays), dict(attempt.tune)
 
 
+PART_OF_ANOTHER = {"a power of two", "no thread is idle", "whole rounds"}
+"""Conditions that others have as a part: those are drawn for each time."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("where", WHERES.values(), ids=WHERES.keys())
+@pytest.mark.parametrize(
+    "where",
+    [
+        pytest.param(where, id=name, marks=pytest.mark.soak if name in PART_OF_ANOTHER else ())
+        for name, where in WHERES.items()
+    ],
+)
 def test_every_size_that_is_drawn_is_allowed_and_there_are_many(where: str) -> None:
     kernel = claimed(where)
-    every = list(draw_sizes(kernel))
+    is_dear = where == WHERES["nearly nothing"]
+    every = list(draw_sizes(kernel, 50 if is_dear else 150))
     assert not [sizes for sizes in every if kernel.where.broken({**sizes[0], **sizes[1]})]
     different = {(*axes.values(), *tune.values()) for axes, tune in every}
-    assert len(different) >= (30 if where != WHERES["nearly nothing"] else 4)
+    assert len(different) >= (4 if is_dear else 30)
 
 
 def test_every_launch_is_tried_under_a_condition() -> None:

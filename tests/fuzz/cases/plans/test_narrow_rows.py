@@ -97,6 +97,7 @@ def test_a_plan_of_a_quantizer_is_a_function_of_its_seed_and_covers_its_groups()
     assert made[0] == made[1] != made[2]
 
 
+@pytest.mark.slow
 def test_a_sum_that_is_promoted_often_has_terms_that_are_lost_until_then() -> None:
     """With sums of large numbers alone 'gemm_not_promoted' was found in 1 of 100 trials, all with k of 992 and more."""
     cases = [plan(PROMOTED, seeded_choices(seed)).case for seed in range(400)]

@@ -68,6 +68,7 @@ def test_some_plain_rows_are_so_small_that_an_eps_counts() -> None:
     assert 5 < sum(float(np.abs(one).max()) < 0.02 for one in drawn) < 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "odd"), [("winograd_conv2d/tile_a_thread", np.isnan), ("conv3d/direct2d", np.isinf)])
 def test_some_convolutions_have_one_number_that_is_not_finite(name: str, odd: np.ufunc) -> None:
     """A NaN that spreads over a tile shows where all other numbers are finite: 3 of 400 trials had one."""

@@ -133,6 +133,7 @@ def files_that_name_a_format(folder: Path) -> Iterator[str]:
             yield place
 
 
+@pytest.mark.slow
 def test_no_other_file_names_a_format() -> None:
     assert list(files_that_name_a_format(ROOT / "fuzz")) == []
 

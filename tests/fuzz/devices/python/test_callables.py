@@ -100,6 +100,7 @@ def test_an_answer_that_is_wrong_for_the_earlier_input_as_well_is_not_stale(devi
     assert "stale" not in kinds
 
 
+@pytest.mark.slow
 def test_a_refusal_is_reported_with_its_line(device: PythonDevice) -> None:
     kernel = load(EXHIBITS / "refuses_what_it_cannot.py")
     reasons = {reason for trial in trials(kernel, device, 100) for reason in trial.reasons}

@@ -78,6 +78,7 @@ def package_of(folder: Path, name: str, text: str) -> None:
     (folder / f"{name}.py").write_text(text)
 
 
+@pytest.mark.slow
 def test_the_library_is_what_the_imported_module_has_loaded(tmp_path: Path) -> None:
     package_of(tmp_path, "torch", "")
     package_of(tmp_path, "triton", "")

@@ -160,6 +160,7 @@ def test_each_sum_gets_the_formula_of_its_stage() -> None:
     assert reported == {"adds": '{ pv = "keys - 1", qk = "d - 1", row = "keys + 2" }'}
 
 
+@pytest.mark.slow
 def test_what_is_added_to_sums_that_are_whole_is_not_claimed() -> None:
     kernel = load(KERNELS / "log_softmax" / "online_thread.cu")
     assert counted_as(kernel, lambda at: (2, at["cols"] - 1, 0)) == {"adds": '"cols - 1"'}
@@ -418,6 +419,7 @@ def test_a_template_of_several_numbers_is_not_guessed(tmp_path: Path) -> None:
         guessed(tmp_path / "mine.cu", bare(KERNELS / "layer_norm" / "block_in_registers.cu"), "layer_norm")
 
 
+@pytest.mark.slow
 def test_a_file_that_does_not_compile_is_not_asked_for_a_claim(tmp_path: Path) -> None:
     source = "__global__ void softmax(float *y, const float *x, int cols) { y[0] = x[0] + undeclared; }"
     with pytest.raises(ClaimError, match=r"mine\.cu: it does not run: .*mine\.cu:1:\d+: error: .undeclared. was not"):

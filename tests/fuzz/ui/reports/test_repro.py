@@ -114,7 +114,7 @@ def test_long_values_without_a_recipe_are_packed() -> None:
 
 
 def test_what_is_too_long_for_a_file_is_refused() -> None:
-    x = np.random.default_rng(1).normal(size=(2000, 1500)).astype(np.float32)
+    x = np.random.default_rng(1).normal(size=(1400, 1400)).astype(np.float32)
     with pytest.raises(CaseError, match="as a script; at most"):
         repro.script(LEADING, record(case_of("softmax", {"x": x})), "repro.py")
 

@@ -194,7 +194,7 @@ def test_random_words_are_those_of_curand(programs: dict[str, Path], tmp_path: P
     ("call", "words"),
     [
         ("cufftDestroy(0);", "cufftDestroy, a part of cuFFT"),
-        ("cublasStrsm(0);", "cublasStrsm, a part of cuBLAS"),
+        pytest.param("cublasStrsm(0);", "cublasStrsm, a part of cuBLAS", marks=pytest.mark.soak),  # as the one above
         ("curand_poisson(&state, 3.0);", "this part of cuRAND"),
         ("curandStateMRG32k3a state;", "this part of cuRAND"),
         ("texture<float, 2> image;", "texture references, which CUDA 12 removed: use texture objects"),
