@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from program_runs import built, check_program
 from program_runs import check_text as check
 
 NESTED = """\
@@ -76,9 +77,20 @@ def test_a_wrong_child_is_found_with_its_line(defect: str, tmp_path: Path) -> No
     assert {one.line for one in findings if one.kind == kind} == {ADD}
 
 
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One program for all of these functions: the number of its words chooses the one that its kernel calls."""
+    calls = "".join(f"  if (n == {100 + number}) {{ {REFUSED[one]} }}\n" for number, one in enumerate(REFUSED))
+    text = NESTED.replace("  cudaStreamDestroy(mine);\n", calls)
+    text = text.replace("int main() {", "int main(int words, char **) {").replace("n = 100;", "n = 99 + words;")
+    folder = tmp_path_factory.mktemp("refused")
+    (folder / "own.cu").write_text(text)
+    return built(folder, str(folder / "own.cu"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("function", REFUSED)
-def test_functions_that_kernels_do_not_have_end_the_run(function: str, tmp_path: Path) -> None:
-    one, findings = check(tmp_path, NESTED.replace("cudaStreamDestroy(mine);", REFUSED[function]))
+def test_functions_that_kernels_do_not_have_end_the_run(function: str, refused: Path) -> None:
+    one, findings = check_program(refused, *["word"] * list(REFUSED).index(function))
     assert not findings
     assert f"a kernel calls {function}, which the cpu device does not have in kernels" in one.refusal
