@@ -3,6 +3,7 @@
 An answer is code that you have not read: it may read the interpreter, the packages, the system's libraries, what kfuzz
 has compiled, and its own folder without the reference. It writes only to a scratch folder of limited size. It starts no
 process, opens no socket, and reaches no other process. Knows paths, limits and the kernel's calls; never jobs.
+Long, since what a box lets through and how it is entered have to agree.
 """
 
 import contextlib
