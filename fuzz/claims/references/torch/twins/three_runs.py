@@ -163,7 +163,7 @@ class Answered:
     def sets(self) -> list[OutputSet]:
         """The sets of each output, in which torch's own answer lies."""
         run, made = self.strict
-        if run.notes.drawn and not self.has_known and self.follows_from_draws:
+        if run.notes.drawn and self.follows_from_draws:
             raise run.notes.drawn[0]
         loosely, loose = self.run(is_loose=True)
         found = []
@@ -181,11 +181,6 @@ class Answered:
             widest = torch.full_like(r, torch.inf) if is_open else loosest
             found.append(self.with_own(OutputSet(name, like, one.x, r, widest, joint, some), own, loosest))
         return found
-
-    @property
-    def has_known(self) -> bool:
-        """Whether an element is known, whatever numbers are drawn."""
-        return any(bool(one.radius.isfinite().any()) for _, _, one in self.strict[1])
 
     @property
     def follows_from_draws(self) -> bool:
