@@ -80,7 +80,7 @@ class Modules:
         module, path = self._module(*call.maker, call), call.maker[0]
         as_own = partial(in_own_classes, theirs=module, own=self._module(job.path, job.source, call))
         if any(GIVEN in text for text in call.arguments):
-            made = as_own(module.get_inputs())
+            made = as_own(import_module(DRAWN).made_under(module.get_inputs, SEED))
             return {MAKER: lambda: made}
         draw = partial(import_module(DRAWN).inputs_of_draw, module.get_inputs, path, on_gpu=self._on_gpu)
         return {MAKER: lambda number: as_own(draw(draw=number))}

@@ -322,11 +322,15 @@ def _without(root: Path, hidden: tuple[Path, ...], with_hidden: bool = True) -> 
     return found
 
 
+NO_PROCESS = {"TORCHDYNAMO_DISABLE": "1"}
+"""torch.compile leaves a function as it is: for a CPU it would start a compiler."""
+
+
 def kept_variables() -> dict[str, str]:
-    """The variables of this process that a sandboxed one gets."""
+    """The variables of this process that a sandboxed one gets, and those with which libraries start no process."""
     found = {name: value for name, value in os.environ.items() if name in VARIABLES or name.startswith(BEGINNINGS)}
     found |= {"TMPDIR": str(_scratch_place()), "KFUZZ_CACHE": str(cache.folder())}  # its HOME will be another one
-    return found
+    return found | NO_PROCESS
 
 
 def enter(box: Box, open_files: Iterable[int], reserved: int = 0) -> None:

@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 import torch
 
 from kfuzz.claims.references.torch.task_data import numbers_of_data, tensors_of_data
-from kfuzz.devices.python.torch.drawn_inputs import as_arguments, set_seeds
+from kfuzz.devices.python.torch.drawn_inputs import as_arguments, as_in_every_process, set_seeds
 
 NAME = "get_inputs"
 SIMPLE = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List)
@@ -61,7 +61,7 @@ class TextMaker:
             for node, old in was:
                 node.value = old
         set_seeds(0)
-        with torch.device(device):
+        with torch.device(device), as_in_every_process():
             return as_arguments(make(**self.keywords | changed))
 
     def without_memory(self, values: OtherIntegers) -> Any:  # noqa: ANN401  as above

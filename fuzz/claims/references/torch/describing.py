@@ -30,7 +30,7 @@ from kfuzz.claims.references.torch.integers import ABSENT, with_limits
 from kfuzz.claims.references.torch.op_file import op_file, outputs_of, shown
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
-from kfuzz.claims.references.torch.sizes import elements_of, sizes_in, with_fixed_sizes
+from kfuzz.claims.references.torch.sizes import elements_of, sizes_in, with_fixed_names, with_fixed_sizes
 from kfuzz.claims.references.torch.twins.leaves import CHANGED, reused_by
 from kfuzz.claims.references.torch.twins.sets import UnstableError
 from kfuzz.claims.references.torch.twins.three_runs import Answered
@@ -128,7 +128,7 @@ def answer_for(known: Runnable, asked: Mapping[str, Any]) -> dict[str, Any]:
         found = with_limits(known.call, known.declared, sizes_to_run(known.declared, asked), tensors_for)
         known = replace(known, declared=found)
     ways = iter([known.declared]) if asked["inputs"] else ways_to_vary(known.declared, known.call, multiples)
-    return {**first_of(known, asked, islice(ways, 1) if asked["task"] else ways, multiples), **known.beside}
+    return {**known.beside, **first_of(known, asked, islice(ways, 1) if asked["task"] else ways, multiples)}
 
 
 def first_of(
@@ -190,6 +190,7 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
         "overwrites": [name for place, name in enumerate(names) if place in overwritten and place not in changed],
         "shares": [name for place, name in enumerate(returned) if place in shared],
         "doubles": [name for name, one in returned.items() if one.dtype == torch.float64],
+        "args": [with_fixed_names(one, declared.fixed) for one in known.beside.get("args", ())],
         "run": {**{key: asked[key] for key in KEPT if key in asked}, "changed": changes},
     }  # fmt: skip
 

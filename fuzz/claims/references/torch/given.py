@@ -176,6 +176,8 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     maker = TextMaker(module, source)
     sizes = SizesInText(maker, DoesTake(maker, reference))
     data, names = sizes.data, names_of_inputs(reference, sizes.data)
+    if not names:
+        raise CannotError("get_inputs makes no tensor")
     data = maker.made({}) if has_modules(data) else data  # one without memory computes nothing
     found, made = sizes.found(names), dict(zip(names, tensors_of_data(data), strict=True))
     parts = [[*dims, "2"] if one.is_complex() else dims for dims, one in zip(found.dims, made.values(), strict=True)]

@@ -3,6 +3,7 @@
 Knows dimensions alone: no torch.
 """
 
+import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, permutations
@@ -39,6 +40,23 @@ def with_fixed_sizes(dimension: str, fixed: Mapping[str, int]) -> str:
     """A dimension in which the sizes that are fixed are numbers: of `D // 2`, too."""
     text = re.sub(r"[A-Za-z_]\w*", lambda name: str(fixed.get(name[0], name[0])), dimension)
     return text if names_in(text) or text.isdigit() else str(evaluate(text, {}))
+
+
+class _Fixed(ast.NodeTransformer):
+    def __init__(self, fixed: Mapping[str, int]) -> None:
+        self.fixed = fixed
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(self.fixed[node.id]) if node.id in self.fixed else node
+
+
+def with_fixed_names(argument: str, fixed: Mapping[str, int]) -> str:
+    """The text of an argument in which the sizes that are fixed are numbers."""
+    name, _, text = argument.rpartition("=") if re.match(r"\w+=(?!=)", argument) else ("", "", argument)
+    tree = ast.parse(text.strip(), mode="eval")
+    if not any(isinstance(one, ast.Name) and one.id in fixed for one in ast.walk(tree)):
+        return argument
+    return f"{name}={ast.unparse(_Fixed(fixed).visit(tree))}" if name else ast.unparse(_Fixed(fixed).visit(tree))
 
 
 def sizes_in(inputs: Dims) -> dict[str, None]:

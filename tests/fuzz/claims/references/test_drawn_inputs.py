@@ -192,6 +192,16 @@ DRAWN = [
         "    return [torch.randn(6, 10), picks, [random.uniform(0.5, 2.0) for _ in picks]]",
         ".cumsum(-1)", ".cumsum(-1).roll(1, -1)",
     ),
+    AnyFunction(
+        "an object that holds random numbers", "x, one", "    return x * one.scale",
+        "    import types\n    return [torch.randn(4, 6), types.SimpleNamespace(scale=torch.rand(4, 1))]",
+        "x * one.scale", "x + one.scale",
+    ),
+    AnyFunction(
+        "arrays of numpy and no tensor", "x, by", "    return (torch.from_numpy(x).cumsum(-1) * by).numpy()",
+        "    return [np.random.randn(4, 9).astype('float32'), 2]",
+        "cumsum(-1)", "cumsum(0)",
+    ),
 ]  # fmt: skip
 
 WRAPPED = {

@@ -3,6 +3,7 @@
 import pytest
 
 pytest.importorskip("torch")
+sizes = pytest.importorskip("kfuzz.claims.references.torch.sizes")
 fitted_sizes = pytest.importorskip("kfuzz.claims.references.torch.fitted_sizes")
 SIZES = [{"n": n, "m": m} for n, m in ((23, 29), (24, 29), (25, 29), (30, 29), (56, 29), (23, 31), (24, 35))]
 EXPRESSIONS = (
@@ -33,3 +34,9 @@ def test_a_quotient_is_found_whatever_the_divisor_is() -> None:
     """A scale for each group of 64 columns: no other divisor divides all sizes."""
     sizes = [{"rows": 2, "cols": 128}, {"rows": 3, "cols": 192}, {"rows": 2, "cols": 640}]
     assert fitted_sizes.fit_size([one["cols"] // 64 for one in sizes], sizes) == "cols // 64"
+
+
+def test_an_argument_has_numbers_in_place_of_sizes_that_are_fixed() -> None:
+    texts = ("n", "x", "n=n", "(x, 2 * n, m)", "a=x if draw % 2 else inputs(draw)['n']", "x == n")
+    made = [sizes.with_fixed_names(text, {"n": 4}) for text in texts]
+    assert made == ["4", "x", "n=4", "(x, 2 * 4, m)", texts[4], "x == 4"]

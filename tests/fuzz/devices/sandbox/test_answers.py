@@ -61,6 +61,15 @@ def test_a_right_answer_is_kept_in_its_sandbox(tmp_path: Path, device: Device) -
     assert found.elements == 3
 
 
+def test_torch_compile_leaves_a_function_as_it_is_and_starts_no_compiler(tmp_path: Path, device: Device) -> None:
+    pytest.importorskip("torch")
+    path, head = tmp_path / "answer.py", '# /// kernel\n# op = "row_sum"\n# ///\nimport torch\n\n\n'
+    path.write_text(f"{head}@torch.compile\ndef f(x):\n    return x.sum(1)\n")
+    found = run_trial(load(path), case_of("row_sum", {"x": X}), {}, device, Probe(runs=2))
+    assert found.defects == ()
+    assert found.elements == 3
+
+
 def test_an_answer_reads_what_lies_beside_it_and_not_its_reference(tmp_path: Path, device: Device) -> None:
     (tmp_path / "beside.py").write_text("one = 1.0\n")
     (tmp_path / "problem.py").write_text("one = 1.0\n")
