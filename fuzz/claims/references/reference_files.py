@@ -85,8 +85,19 @@ def likely_names(front: FrontMatter, source: str) -> tuple[str, ...]:
     return tuple(name for name in every if own and name in (*own.functions, *own.objects)) or every
 
 
+def file_of_reference(reference: Path) -> Path:
+    """The file or folder of a reference as a command names it: without the function in it."""
+    named = IN_A_FILE.fullmatch(str(reference))
+    return Path(named[1]) if named else reference
+
+
 def name_of_reference(reference: Path) -> str:
     """A reference as a claim names it: as a format does, or a file or folder by its whole path."""
-    if any(one.named and one.named.fullmatch(str(reference)) for one in formats()):
+    if is_of_a_format(str(reference)):
         return str(reference)
     return str(reference.resolve()) + "/" * reference.is_dir()
+
+
+def is_of_a_format(reference: str) -> bool:
+    """Whether a format of submissions has a name for this reference, which is no file then."""
+    return any(one.named and one.named.fullmatch(reference) for one in formats())

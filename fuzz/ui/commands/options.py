@@ -21,6 +21,7 @@ from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.language.kernel_file import file_has_claim
 from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
 from kfuzz.claims.references.formats import help_of_references
+from kfuzz.claims.references.reference_files import file_of_reference
 from kfuzz.common.modules import is_callable
 from kfuzz.common.time_limits import COMPILE_SECONDS, limited, time_limits
 from kfuzz.devices import ClaimError, DeviceError
@@ -197,7 +198,8 @@ def sandbox_for(
         raise DeviceError("the gpu device has no sandbox: --device cpu, or --no-sandbox for kernels that you trust")
     check_offered()
     answers = tuple(path for target in targets for path in find_files(target))
-    return Sandboxed(answers, (unclaimed.reference,) if unclaimed and unclaimed.reference else ())
+    hidden = (file_of_reference(unclaimed.reference),) if unclaimed and unclaimed.reference else ()
+    return Sandboxed(answers, hidden)
 
 
 def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kfuzz.campaign.answers import Judgement, JudgingTerms, judge_answer
 from kfuzz.campaign.device import resolve_device
+from kfuzz.claims.references.reference_files import file_of_reference, is_of_a_format
 from kfuzz.common.errors import ClaimError, DeviceError, line_of
 from kfuzz.devices.sandbox.box import Sandboxed, describe, sandboxed, untraceable
 from kfuzz.ui.reports.judgements import paragraph
@@ -38,8 +39,8 @@ def judge_file(
     if sandbox and chosen == "gpu":
         raise DeviceError("the gpu device has no sandbox: device cpu, or no sandbox for answers that you trust")
     path = find_one(str(answer))
-    hidden = (Path(reference),) if reference else ()
-    if reference and not Path(reference).exists():
+    hidden = (file_of_reference(Path(reference)),) if reference else ()
+    if any(not one.exists() for one in hidden) and not is_of_a_format(str(reference)):
         raise ClaimError(f"{reference}: no such file")
     with _ONE_AT_A_TIME, untraceable(), sandboxed(Sandboxed((path,), hidden) if sandbox else None):
         box = describe() if sandbox else ""

@@ -13,6 +13,8 @@ from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import load
 from kfuzz.devices import ClaimError, Device, Probe
 from kfuzz.devices.sandbox.box import Sandboxed, sandboxed, why_not
+from kfuzz.measure.roundings.infer import Unclaimed
+from kfuzz.ui.commands.options import sandbox_for
 
 HOSTILE = Path(__file__).parents[4] / "tests" / "data" / "hostile"
 MADE = Path("/tmp/kfuzz_has_escaped")  # noqa: S108  where the kernel makes it
@@ -76,6 +78,13 @@ def test_an_answer_reads_what_lies_beside_it_and_not_its_reference(tmp_path: Pat
     assert judge_text(tmp_path, f"from beside import one\n{RIGHT}", device).defects == ()
     with pytest.raises(ClaimError, match=r"cannot be imported: .*Permission denied"):
         judge_text(tmp_path, f"from problem import one\n{RIGHT}", device)
+
+
+def test_a_reference_that_is_named_with_its_function_is_hidden_too(tmp_path: Path) -> None:
+    answer, problem = tmp_path / "answer.py", tmp_path / "problem.py"
+    answer.write_text("def f(x):\n    return x\n")
+    made = sandbox_for(True, "cpu", [str(answer)], Unclaimed(reference=Path(f"{problem}:f")), True)
+    assert made == Sandboxed((answer,), (problem,))
 
 
 def test_an_answer_has_no_variables_of_its_caller(
