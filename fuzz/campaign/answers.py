@@ -54,6 +54,8 @@ COLD_START = 60.0
 """Seconds for what is compiled and imported before the first trial ends, and the clock of the budget starts."""
 MOST_ELEMENTS = BUDGET - 1
 """Of a case: larger ones are tried or not by the time that is left, and a verdict must not depend on that."""
+LEAST_CALL = 10.0
+"""Seconds that any call may take: on a busy machine a right answer is slow and does not hang."""
 LEAST_TRIALS, AT_HOME = 8, 0.4
 """Trials of the smallest budget; and the part of them at the shape that an answer was written for, if it has one."""
 LEAST_JUDGED = 0.5
@@ -150,7 +152,7 @@ class _SharedDevice(NamedDevice):
 def limits_of(terms: JudgingTerms, now: float) -> TimeLimits:
     """The limits of all that an answer does, until its first trial has ended."""
     limits = time_limits()
-    call = terms.budget if limits.call is None else limits.call
+    call = max(terms.budget, LEAST_CALL) if limits.call is None else limits.call
     return TimeLimits(min(limits.compile, COLD_START), call, min(limits.until, now + COLD_START + terms.budget))
 
 

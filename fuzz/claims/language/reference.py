@@ -19,8 +19,8 @@ class Reference:
 
     `format`: the title of the format of submissions whose problem it is; empty if it is of none. `folders`: those of
     the problem's files, which a submission may import. `overwrites`: the inputs that it changes on its way and returns.
-    `shares`: the outputs that lie in an input's memory. `doubles`: those in float64. `kept`: why all inputs are as its
-    get_inputs makes them, if they are.
+    `shares`: the outputs that lie in an input's memory. `doubles`: those in float64. `kept`: a sentence that says which
+    inputs are as its get_inputs makes them, and why.
     """
 
     path: Path

@@ -66,7 +66,6 @@ REFUSED = {
     "mma.sync.aligned.m16n8k16.row.col.f16.bf16.bf16.f16 {%0}, {%1};": "the PTX instruction mma.sync",
     "mma.sync.aligned.m16n8k32.row.col.s32.b1.b1.s32.and.popc {%0}, {%1};": "the PTX instruction mma.sync",
     "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.rz {%0}, {%1};": "the PTX instruction mma.sync",
-    "exit;": "the PTX instruction exit",
     "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {0, 0, 0}];": (
         "the PTX instruction cp.async.bulk.tensor.3d.shared::cluster.global.im2col"
     ),

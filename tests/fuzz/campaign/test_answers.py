@@ -120,7 +120,7 @@ def test_the_budget_is_a_number_of_trials(tmp_path: Path) -> None:
     path.write_text(RIGHT)
     kernel = kfuzz.load(path, op="row_sum")
     assert [trials_of(kernel, seconds) for seconds in (0.1, 10.0, 100.0)] == [8, 20, 245]
-    assert limits_of(JudgingTerms(budget=7.0), now=0.0).call == 7.0
+    assert [limits_of(JudgingTerms(budget=one), now=0.0).call for one in (7.0, 30.0)] == [10.0, 30.0]
 
 
 def test_an_answer_with_a_claim_of_its_own_chooses_no_op(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ KEPT = (
     "as_on_gpu", "drawn",
 )  # fmt: skip
 """What a question says that each further run has to know."""
+AS_MADE = "sizes, integers and objects are those of get_inputs, under another seed in each trial"
 MOST_TO_RUN = 1 << 20
 """Elements of inputs with which a reference runs in seconds: a transposed convolution makes 16 times as many."""
 LARGER = (1, 20, 70)
@@ -81,7 +82,7 @@ def described(asked: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(error, DrawsError) or asked["inputs"] or asked["task"]:
             return {"error": words}
         try:
-            return {**drawn_answer(asked), "kept": words}
+            return {**drawn_answer(asked), "kept": f"{AS_MADE}: {words}"}
         except CannotError as last:
             return {"error": words if str(last) == words else f"{words}; {last}"}
         except Exception:  # as above
