@@ -115,7 +115,9 @@ def outcome(report: Record | None, said: str) -> Record:
     """Judged, warned of, accused or refused; with kfuzz's first words on why."""
     kernels = report["kernels"] if report else []
     if not kernels or kernels[0]["error"]:
-        lines = [line for line in said.splitlines() if re.search(r"cannot|not |error|failed", line, re.IGNORECASE)]
+        lines = [
+            line for line in said.splitlines() if re.search(r"\.py:|cannot|not |error|failed", line, re.IGNORECASE)
+        ]
         return {"outcome": "refused", "why": lines[-1] if lines else "", "rows": 0, "judged": 0}
     (one,) = kernels
     rows, judged = one["rows"], one["rows"] - one["unjudged_rows"]

@@ -122,6 +122,11 @@ def at(data: Any, keys: Keys) -> Any:  # noqa: ANN401  a tensor in containers
     return data
 
 
+def shape_at(data: Any, keys: Keys) -> object:  # noqa: ANN401  as above
+    """The shape of what lies at a place; None if it has none."""
+    return getattr(at(data, keys), "shape", None)
+
+
 def draws_of(module: ModuleType, path: Path) -> Callable[[int], Any]:
     """What get_inputs makes for a draw."""
     if not callable(getattr(module, "get_inputs", None)):
@@ -135,9 +140,10 @@ def drawn_inputs_of(make: Callable[[int], Any], reference: Callable[..., Any]) -
     if not are_same(every[0], make(0)) and not are_same(*(list(answers_at(make, reference)) for _ in range(2))):
         raise CannotError("get_inputs makes other inputs when it is called again under one seed")
     shapes = [shapes_of(call_reference(reference, make(PER_SEED * seed))) for seed in range(SEEDS)]
-    is_alike = shapes.count(shapes[0]) == SEEDS and all(outline(one) == outline(every[0]) for one in every)
-    every = every if is_alike else every[:1]
     changed = [keys for keys in changed_by(reference, make(0)) if is_array(at(every[0], keys))]
+    is_alike = shapes.count(shapes[0]) == SEEDS and all(outline(one) == outline(every[0]) for one in every)
+    if not is_alike or any(shape_at(one, keys) != shape_at(every[0], keys) for one in every for keys in changed):
+        every = every[:1]
     found = [keys for keys in arrays_in(every) if keys not in changed]
     kept = [*changed, *without_own_domain(found, make, reference)]
     names = dict(zip(tensor_places(every[0]), names_of_inputs(reference, every[0]), strict=True))
@@ -149,7 +155,7 @@ def drawn_inputs_of(make: Callable[[int], Any], reference: Callable[..., Any]) -
     ]
     kinds = {one.dtype for data in every for one in tensors_of_data(data)}
     halves = [OF_TYPE[kind].name for kind in (torch.bfloat16, torch.float16) if kind in kinds]
-    most = MOST_DRAWS if is_alike else PER_SEED
+    most = MOST_DRAWS if len(every) > 1 else PER_SEED
     made = DrawnInputs(role, arrays, (), (), most, next(iter(halves), ""))
     own = list(texts_of(made.with_own_numbers, every))
     return replace(made, texts=list(texts_of(made, every)), own_texts=own)

@@ -193,6 +193,14 @@ DRAWN = [
         ".cumsum(-1)", ".cumsum(-1).roll(1, -1)",
     ),
     AnyFunction(
+        "an output whose size differs at each call", "x, lengths, out",
+        "    at = 0\n    for row, n in zip(x, lengths.tolist()):\n"
+        "        out[at : at + n] = row[:n]\n        at += n",
+        "    lengths = torch.randint(1, 9, (5,))\n"
+        "    return [torch.randn(5, 8), lengths, torch.zeros(int(lengths.sum()))]",
+        "row[:n]", "row[:n] * (row[:n] > 0)",
+    ),
+    AnyFunction(
         "an object that holds random numbers", "x, one", "    return x * one.scale",
         "    import types\n    return [torch.randn(4, 6), types.SimpleNamespace(scale=torch.rand(4, 1))]",
         "x * one.scale", "x + one.scale",
