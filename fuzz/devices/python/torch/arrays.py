@@ -40,6 +40,8 @@ FREE_PIECES, MOST_PIECES = (1 << 18, 1 << 14, 1 << 10, 1 << 7), 4096
 class PoisonedTensors(UncompiledMode):
     """Gives torch.empty and its kin memory of kfuzz, full of poison, while a callable runs."""
 
+    supports_higher_order_operators = True  # an operation on functions, such as torch.cond, runs as without the mode
+
     def __init__(self, word: int, allocate: lending.Allocate | None = None) -> None:
         super().__init__()
         self.word, self._allocate = word, allocate
