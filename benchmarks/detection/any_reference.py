@@ -18,17 +18,15 @@ kfuzz's own words, and no text of the functions.
 import argparse
 import ast
 import json
-import random
 import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import zip_longest
 from pathlib import Path
 
-from benchmarks.detection.drawn import files_of, git_of, run_git
+from benchmarks.detection.drawn import files_of, git_of, in_rounds, run_git
 from benchmarks.measurement import Figures, Record
 
 WORDS = "ref|reference|naive|torch|pytorch|eager|native|golden|baseline"
@@ -39,15 +37,7 @@ CASES, SECONDS = 6, 240.0
 
 def candidates(names: Sequence[str], mirrors: Path, draw: str) -> list[Record]:
     """The candidates of a draw in its order."""
-    chance = random.Random(f"56 {draw}")  # noqa: S311  a draw that anyone can repeat
-    order = sorted(names)
-    chance.shuffle(order)
-    every = []
-    for name in order:
-        found = list(functions(name, mirrors))
-        chance.shuffle(found)
-        every.append(found)
-    return [one for turn in zip_longest(*every) for one in turn if one]
+    return in_rounds(names, f"56 {draw}", lambda name: functions(name, mirrors))
 
 
 def functions(name: str, mirrors: Path) -> Iterator[Record]:

@@ -28,7 +28,6 @@ import argparse
 import ast
 import json
 import os
-import random
 import re
 import subprocess
 import sys
@@ -36,10 +35,9 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import zip_longest
 from pathlib import Path
 
-from benchmarks.detection.drawn import files_of, git_of, run_git
+from benchmarks.detection.drawn import files_of, git_of, in_rounds, run_git
 from benchmarks.measurement import Figures, Record
 
 IS_KERNEL = re.compile(r"\b(?:triton|gluon)\.jit\b|^jit\b")
@@ -53,15 +51,7 @@ STEPS, TESTS, SECONDS = 3, 3, 300.0
 
 def candidates(names: Sequence[str], mirrors: Path, draw: str) -> list[Record]:
     """The candidates of a draw in its order."""
-    chance = random.Random(f"58 {draw}")  # noqa: S311  a draw that anyone can repeat
-    order = sorted(names)
-    chance.shuffle(order)
-    every = []
-    for name in order:
-        found = list(kernels(name, mirrors))
-        chance.shuffle(found)
-        every.append(found)
-    return [one for turn in zip_longest(*every) for one in turn if one]
+    return in_rounds(names, f"58 {draw}", lambda name: kernels(name, mirrors))
 
 
 def kernels(name: str, mirrors: Path) -> Iterator[Record]:

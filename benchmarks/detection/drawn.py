@@ -18,7 +18,8 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from benchmarks.measurement import Figures, Record
@@ -39,6 +40,19 @@ def candidates(names: Sequence[str], mirrors: Path, draw: str) -> list[Record]:
             every += [{"repository": name, "commit": commit, "path": path} for path in _programs(git)]
     random.Random(f"57 {draw}").shuffle(every)  # noqa: S311  a draw that anyone can repeat
     return every
+
+
+def in_rounds(names: Iterable[str], draw: str, found_in: Callable[[str], Iterable[Record]]) -> list[Record]:
+    """What is found in repositories, in the order of a shuffle of its own: one of each repository, then another one."""
+    chance = random.Random(draw)  # noqa: S311  a draw that anyone can repeat
+    order = sorted(names)
+    chance.shuffle(order)
+    every = []
+    for name in order:
+        found = list(found_in(name))
+        chance.shuffle(found)
+        every.append(found)
+    return [one for turn in zip_longest(*every) for one in turn if one]
 
 
 def git_of(mirrors: Path, name: str) -> Path:

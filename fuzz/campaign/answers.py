@@ -4,7 +4,8 @@
 
 The budget is a number of trials, which a calibration makes of seconds: the same seed, answer and budget give the same
 verdict on any machine. The clock only ends it early, and then the judgement says so. What is not shown to be right is
-not kept. Knows campaigns and minimizing; never how a defect is worded, nor where the answer runs.
+not kept. Knows campaigns and minimizing; never how a defect is worded, nor where the answer runs. Long, since what a
+judgement says and how it comes about are one matter.
 """
 
 import time
