@@ -24,6 +24,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from benchmarks.detection.drawn import files_of, git_of, in_rounds, run_git
@@ -63,30 +64,38 @@ def functions(name: str, mirrors: Path) -> Iterator[Record]:
 
 def measure(options: Sequence[str]) -> Figures:
     """A row for each function of each draw."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    return Figures({}, {"functions": rows_of(options, __doc__)})
+
+
+def rows_of(options: Sequence[str], about: str | None, names: tuple[str, str] | None = None) -> list[Record]:
+    """A row for each folder of each draw. `names`: of the reference and of the function that it judges; None if both
+    have the name of the origin.
+    """
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--jobs", type=int, default=1, help="functions at once")
     chosen = parser.parse_args(options)
     every = [one.parent for folder in chosen.folders for one in sorted(folder.glob("*/origin.json"))]
+    every = [one for one in every if (one / "problem.py").exists()]
     with ThreadPoolExecutor(chosen.jobs) as pool:
-        rows = [{"draw": one.parent.name, **seen} for one, seen in zip(every, pool.map(kept, every), strict=True)]
-    return Figures({}, {"functions": rows})
+        seen = pool.map(partial(kept, names=names), every)
+        return [{"draw": one.parent.name, **row} for one, row in zip(every, seen, strict=True)]
 
 
-def kept(folder: Path) -> Record:
+def kept(folder: Path, names: tuple[str, str] | None = None) -> Record:
     """What is known of a function, measured now if nothing is."""
     known = folder / "outcome.json"
     if not known.exists():
-        known.write_text(json.dumps(judge(folder)), encoding="utf-8")
+        known.write_text(json.dumps(judge(folder, names)), encoding="utf-8")
     seen: Record = json.loads(known.read_text(encoding="utf-8"))
     return seen
 
 
-def judge(folder: Path) -> Record:
-    """How kfuzz judges a function against itself."""
+def judge(folder: Path, names: tuple[str, str] | None = None) -> Record:
+    """How kfuzz judges a function by a reference, which is the same one without names."""
     origin = json.loads((folder / "origin.json").read_text(encoding="utf-8"))
-    name, report = origin["name"], folder / "report.json"
-    words = ["solution.py", "--reference", f"problem.py:{name}", "--entry", name, "--device", "cpu"]
+    (reference, solution), report = names or (origin["name"], origin["name"]), folder / "report.json"
+    words = ["solution.py", "--reference", f"problem.py:{reference}", "--entry", solution, "--device", "cpu"]
     command = [sys.executable, "-m", "kfuzz", "fuzz", *words, "--max-cases", str(CASES), "--json", report.name]
     report.unlink(missing_ok=True)
     began = time.monotonic()

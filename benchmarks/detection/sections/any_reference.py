@@ -1,8 +1,9 @@
 """Reference functions of public repositories, drawn by lot."""
 
+from collections.abc import Sequence
 from statistics import median, quantiles
 
-from benchmarks.measurement import Measurement
+from benchmarks.measurement import Measurement, Record
 from benchmarks.page import Blocks, heading, long_table, table, text
 
 OUTCOMES = ("judged", "warned of", "accused", "not judged", "refused", "did not end")
@@ -13,30 +14,36 @@ is a false one. *Judged*: no finding, and at least one row has a verdict."""
 
 
 def show(made: Measurement) -> Blocks:
-    every = made.table("functions")
-    yield from text(WORDS)
-    columns = ("draw", "repositories", "functions", *OUTCOMES, "s, median", "s, 90th")
-    rows = (summary(made, draw) for draw in dict.fromkeys(one["draw"] for one in every))
+    yield from drawn_blocks(made, WORDS, "function")
+
+
+def drawn_blocks(made: Measurement, words: str, noun: str) -> Blocks:
+    """The figures of draws, and a row for each function."""
+    every = made.table(f"{noun}s")
+    yield from text(words)
+    columns = ("draw", "repositories", f"{noun}s", *OUTCOMES, "s, median", "s, 90th")
+    rows = (
+        summary([one for one in every if one["draw"] == draw]) for draw in dict.fromkeys(one["draw"] for one in every)
+    )
     yield from table("l" + "r" * (len(columns) - 1), columns, rows)
     yield from text("Seconds of wall time with the import of torch.")
-    yield from heading("Drawn functions without a verdict, or with a finding")
+    yield from heading(f"Drawn {noun}s without a verdict, or with a finding")
     others = [one for one in every if one["outcome"] != "judged"]
     yield from table(
-        "llll", ("draw", "function", "outcome", "why"), ((*row(one)[:2], one["outcome"], one["why"]) for one in others)
+        "llll", ("draw", noun, "outcome", "why"), ((*row(one)[:2], one["outcome"], one["why"]) for one in others)
     )
-    yield from heading("Every drawn function")
-    columns = ("draw", "function", "commit", "outcome", "rows judged", "seconds")
+    yield from heading(f"Every drawn {noun}")
+    columns = ("draw", noun, "commit", "outcome", "rows judged", "seconds")
     yield from long_table("lllllr", columns, every, row, others, "those without a verdict")
     yield from made.note()
 
 
-def summary(made: Measurement, draw: str) -> tuple[object, ...]:
+def summary(mine: Sequence[Record]) -> tuple[object, ...]:
     """The counts of a draw, and its seconds."""
-    mine = [one for one in made.table("functions") if one["draw"] == draw]
     counts = [sum(one["outcome"] == name for one in mine) for name in OUTCOMES]
     seconds = [one["seconds"] for one in mine]
     return (
-        draw, len({one["repository"] for one in mine}), len(mine), *counts,
+        mine[0]["draw"], len({one["repository"] for one in mine}), len(mine), *counts,
         f"{median(seconds):.1f}", f"{quantiles(seconds, n=10)[-1]:.1f}",
     )  # fmt: skip
 
