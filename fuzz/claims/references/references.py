@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,9 @@ from kfuzz.claims.references.reference_files import name_of_reference, reference
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, cache, is_literal
-from kfuzz.devices.python.libraries import libraries_used_by
+from kfuzz.devices.python import torch as torch_device
+from kfuzz.devices.python.libraries import libraries, libraries_used_by
+from kfuzz.devices.python.opening import installed_release
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import BOOL, I32, I64, NARROW, U8
 from kfuzz.oracle.op.backward import GRADIENT, PREFIX
@@ -136,15 +139,24 @@ def reference_behind(op: str) -> Reference | None:
 def formula_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> tuple[Path, dict[str, Any]]:
     """The op of a claim's reference, described or from the cache, and what else the process says of it."""
     question = question_for(front, claim, reference)
-    key = cache.key("reference 6", describer_text(), json.dumps(question, sort_keys=True))
+    torch = installed_release(libraries()["torch"])
+    key = cache.key("reference 7", describer_text(), torch, json.dumps(question, sort_keys=True))
     raw = cache.fetch(f"{FOLDER}/{key}.json")
-    if raw is None:
+    answer = None if raw is None else json.loads(raw)
+    if answer is None or not has_same_imports(answer):
         raw = described(front, question)
+        answer = json.loads(raw)
+        if "error" in answer:
+            raise front.error(("op",), f"{reference.name} in {shown_path(reference.path)}: {answer['error']}")
         cache.save(f"{FOLDER}/{key}.json", raw)
-    answer = json.loads(raw)
-    if "error" in answer:
-        raise front.error(("op",), f"{reference.name} in {shown_path(reference.path)}: {answer['error']}")
     return write_formula(front, answer), answer
+
+
+def has_same_imports(answer: Mapping[str, Any]) -> bool:
+    """Whether the files that a reference imported are as they were when it was described."""
+    with suppress(OSError):
+        return all(cache.file_digest(Path(file)) == digest for file, digest in answer["imports"].items())
+    return False
 
 
 def with_home(claim: WrittenClaim, home: Mapping[str, int], multiples: Mapping[str, int]) -> WrittenClaim:
@@ -239,8 +251,8 @@ def calls_object(front: FrontMatter, claim: WrittenClaim) -> bool:
 
 def describer_text() -> str:
     """The texts, besides the reference's own, on which the op depends."""
-    here = Path(__file__).parent
-    files = sorted((here / "torch").rglob("*.py"))
+    folders = Path(__file__).parent / "torch", Path(torch_device.__file__).parent
+    files = sorted(file for folder in folders for file in folder.rglob("*.py"))
     return "".join(path.read_text(encoding="utf-8") for path in files)
 
 

@@ -6,8 +6,9 @@ process that judges an answer.
 
 import json
 import signal
+import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -34,6 +35,7 @@ from kfuzz.claims.references.torch.sizes import elements_of, sizes_in, with_fixe
 from kfuzz.claims.references.torch.twins.leaves import CHANGED, reused_by
 from kfuzz.claims.references.torch.twins.sets import UnstableError
 from kfuzz.claims.references.torch.twins.three_runs import Answered
+from kfuzz.devices import cache
 from kfuzz.devices.python.raising import does_ask_for_gpu, words_of
 from kfuzz.devices.python.torch.elements import OF_TYPE
 
@@ -60,12 +62,21 @@ FEW_STEPS = 4
 
 def answer_folder(folder: Path) -> None:
     """Answer the question that lies in a folder."""
-    asked = json.loads((folder / "question.json").read_text(encoding="utf-8"))
+    asked, before = json.loads((folder / "question.json").read_text(encoding="utf-8")), set(sys.modules)
     answer = described(asked)
     if "error" in answer and does_ask_for_gpu(answer["error"]):
         on_host = described({**asked, "as_on_gpu": True})
         answer = answer if "error" in on_host else on_host
+    answer["imports"] = {str(file): cache.file_digest(file) for file in files_imported(before)}
     (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
+
+
+def files_imported(before: Collection[str]) -> list[Path]:
+    """The files of the modules that were not there before, without those of Python and torch."""
+    known = {*sys.stdlib_module_names, torch.__name__}
+    modules = [one for name, one in sys.modules.items() if name not in before and name.partition(".")[0] not in known]
+    files = [Path(getattr(getattr(one, "__spec__", None), "origin", None) or "") for one in modules]
+    return [file for file in files if file.is_file()]
 
 
 def described(asked: Mapping[str, Any]) -> dict[str, Any]:
