@@ -20,13 +20,31 @@ class CannotError(Exception):
     """kfuzz cannot write a formula for this reference."""
 
 
-class DrawsError(CannotError):
-    """The reference draws random numbers: no answer is right before they are drawn."""
+class NeverJudgedError(CannotError):
+    """Whatever its inputs are, no answer of the reference is known."""
 
-    def __init__(self, op: str, where: str = "") -> None:
+
+class DrawsError(NeverJudgedError):
+    """The reference draws random numbers: no answer is right before they are drawn.
+
+    Under one seed in both processes, a right kernel that draws them in another order, or on a GPU, has other ones.
+    """
+
+    def __init__(self, how: str, where: str = "") -> None:
         super().__init__(
-            f"not judged: {where or 'it'} draws random numbers (torch's {op}), so its answers differ from call to "
-            "call; a dropout draws nothing with p = 0, or in eval mode: self.eval() in the class"
+            f"not judged: {where or 'it'} draws random numbers {how}, so its answers differ from call to call; let "
+            "get_inputs draw them and hand them over; a dropout draws nothing with p = 0, or in eval mode: self.eval() "
+            "in the class"
+        )
+
+
+class WithoutNumbersError(NeverJudgedError):
+    """The reference returns a tensor that has a shape and no numbers."""
+
+    def __init__(self, output: str, kind: str) -> None:
+        super().__init__(
+            f"not judged: its output {output} is {kind}, which has a shape and no numbers; let the reference compute "
+            "on the CPU or on a GPU, outside of FakeTensorMode and torch.device('meta')"
         )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from kfuzz.claims.references.torch.declared import CannotError, Declared, DrawsError
+from kfuzz.claims.references.torch.declared import CannotError, Declared, NeverJudgedError
 from kfuzz.claims.references.torch.drawn import DrawnInputs
 from kfuzz.claims.references.torch.inputs import (
     error_without_numbers,
@@ -79,21 +79,24 @@ def files_imported(before: Collection[str]) -> list[Path]:
     return [file for file in files if file.is_file()]
 
 
-def described(asked: Mapping[str, Any]) -> dict[str, Any]:
+def described(asked: Mapping[str, Any], seconds: float = MOST_SECONDS_OF_ALL) -> dict[str, Any]:
     """The answer to a question, or why there is none.
 
-    Whatever stops kfuzz from varying sizes and integers, the inputs can be what get_inputs makes: a last way.
+    Whatever stops kfuzz from varying sizes and integers in so many seconds, the inputs can be what get_inputs makes: a
+    last way.
     """
     try:
-        with limited(MOST_SECONDS_OF_ALL):
+        with limited(seconds):
             return answer_for(runnable_of(asked), asked)
     except (Exception, TooSlowError) as error:  # any error of the user's file, or of torch: reported as it is
         is_own = isinstance(error, CannotError | TooSlowError)
         words = str(error) if is_own else f"the reference cannot be run: {words_of(error)}"
-        if isinstance(error, DrawsError) or asked["inputs"] or asked["task"]:
+        if isinstance(error, NeverJudgedError) or asked["inputs"] or asked["task"]:
             return {"error": words}
         try:
             return {**drawn_answer(asked), "kept": f"{AS_MADE}: {words}"}
+        except NeverJudgedError as last:
+            return {"error": str(last)}
         except CannotError as last:
             return {"error": words if str(last) == words else f"{words}; {last}"}
         except Exception:  # as above
@@ -109,7 +112,7 @@ def limited(seconds: float) -> Iterator[None]:
     """Raise a TooSlowError after so long, by the processor's time."""
 
     def end(*_: object) -> None:
-        raise TooSlowError(f"to try its sizes takes more than {seconds:.0f} s")
+        raise TooSlowError(f"to try its sizes takes more than {seconds:g} s")
 
     was = signal.signal(signal.SIGPROF, end)
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -154,8 +157,8 @@ def first_of(
         tried = with_fixed(declared.with_fixed(declared.sizes) if is_late else declared, asked)
         try:
             return describe(replace(known, declared=tried), asked, least, multiples)
-        except DrawsError:
-            raise  # it does so at all sizes
+        except NeverJudgedError:
+            raise  # not at any size
         except Exception as error:  # any error of torch for such dimensions
             first = first or error
     assert first is not None
@@ -185,6 +188,7 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     changed = [int(name[len(CHANGED) : -1]) for name, _ in answered.own if name.startswith(CHANGED)]
     answered.changed = changed
     with suppress(UnstableError):  # at these numbers
+        answered.check_repeats()
         means_first = any(one.places is not None and one.places.is_first for one in answered.sets)
         answered.check_agrees()
     returned, shapes = outputs_of(known.call, every, make, changed)

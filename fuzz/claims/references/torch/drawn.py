@@ -5,19 +5,20 @@ other draw; all else, such as integers, truths and objects, is as get_inputs mak
 tensors; it knows no set.
 """
 
+import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.given import as_made, call_reference, is_whole, names_of_inputs, view_of_input
-from kfuzz.claims.references.torch.seen_integers import what_is_seen
+from kfuzz.claims.references.torch.seen_integers import MOST_BESIDE, what_is_seen
 from kfuzz.claims.references.torch.sizes import Below, Dims
 from kfuzz.claims.references.torch.task_data import PLAIN, literal_of, tensors_of_data
 from kfuzz.claims.references.torch.twins.leaves import bits_of, leaves
@@ -131,12 +132,25 @@ def draws_of(module: ModuleType, path: Path) -> Callable[[int], Any]:
     """What get_inputs makes for a draw."""
     if not callable(getattr(module, "get_inputs", None)):
         raise CannotError('arrays are missing: write { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }')
-    return partial(inputs_of_draw, module.get_inputs, path)
+
+    def make(draw: int) -> Any:  # noqa: ANN401  containers of tensors
+        states = random.getstate(), np.random.get_state(), torch.get_rng_state()
+        try:
+            return inputs_of_draw(module.get_inputs, path, draw)
+        finally:  # the reference's own draws do not repeat with those of its inputs
+            random.setstate(states[0])
+            np.random.set_state(states[1])
+            torch.set_rng_state(states[2])
+
+    return make
 
 
 def drawn_inputs_of(make: Callable[[int], Any], reference: Callable[..., Any]) -> DrawnInputs:
     """The inputs of a reference in this way, by what get_inputs makes under a few seeds."""
-    every = [make(PER_SEED * seed) for seed in range(SEEDS)]
+    first = make(0)
+    if (made := sum(one.numel() for one in tensors_of_data(first))) > MOST_BESIDE:
+        raise CannotError(f"get_inputs makes {made:,} elements, too many for a trial")
+    every = [first, *(make(PER_SEED * seed) for seed in range(1, SEEDS))]
     if not are_same(every[0], make(0)) and not are_same(*(list(answers_at(make, reference)) for _ in range(2))):
         raise CannotError("get_inputs makes other inputs when it is called again under one seed")
     shapes = [shapes_of(call_reference(reference, make(PER_SEED * seed))) for seed in range(SEEDS)]

@@ -157,6 +157,26 @@ FUNCTIONS = [
         "    yield torch.randn(4, 6, device='cuda')", "* 2.0", "* 2.5",
     ),
     AnyFunction(
+        "a mask that overflows in float16", "x, mask",
+        "    bias = torch.where(mask, 0.0, torch.finfo(torch.float32).min).to(x.dtype)\n"
+        "    bias = bias + (1.0 - mask.to(x.dtype)) * -1e30\n"
+        "    y = (x + bias) - (x + bias).amax(-1, keepdim=True)\n    return torch.exp(y) * 1.0",
+        "    rows, cols = 4, 16\n    mask = torch.rand(rows, cols) < 0.7\n    mask[:, 0] = True\n"
+        "    return [torch.randn(rows, cols).half(), mask]",
+        "torch.exp(y)", "torch.exp(y + 1.0)",
+    ),
+    AnyFunction(
+        "places that are sorted", "x, at",
+        "    assert bool((at.diff() >= 0).all())\n    return torch.zeros(5, x.shape[1]).index_add(0, at, x)",
+        "    return [torch.randn(12, 3), torch.randint(0, 5, (12,)).sort().values]", "torch.zeros", "torch.ones",
+    ),
+    AnyFunction(
+        "lengths that are all equal", "x, counts",
+        "    assert bool((counts == counts[0]).all())\n"
+        "    return x.unflatten(0, (len(counts), -1))[:, :counts[0]].sum(1)",
+        "    return [torch.randn(18, 5), torch.full((3,), 4)]", ":counts[0]", ":counts[0] - 1",
+    ),
+    AnyFunction(
         "rows without elements", "x, counts",
         "    rows = [row[:n].softmax(-1) for row, n in zip(x, counts.tolist())]\n    full = torch.zeros_like(x)\n"
         "    for at, row in zip(full, rows):\n        at[:len(row)] = row\n    return full",

@@ -364,7 +364,7 @@ class TwinRun(UncompiledMode):
     def take_drawn(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
         """Run what draws numbers, into a tensor or a new one: nothing is known of them."""
         out = func(*args, **kwargs)
-        self.notes.drawn.append(DrawsError(name, self.where()))
+        self.notes.drawn.append(DrawsError(f"(torch's {name})", self.where()))
         with torch.no_grad():
             for one in tensors_in(out if isinstance(out, tuple | list) else [out]):
                 x = numbers_of(one.detach())

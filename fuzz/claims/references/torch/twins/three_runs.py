@@ -11,7 +11,9 @@ from itertools import product
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
+from kfuzz.claims.references.torch.declared import DrawsError, WithoutNumbersError
 from kfuzz.claims.references.torch.storage import key_of
 from kfuzz.claims.references.torch.twins.leaves import GivenInputs, Leaf, call_with, fresh, tensors_among
 from kfuzz.claims.references.torch.twins.leaving import WatchedLeaving
@@ -136,7 +138,19 @@ class Answered:
     @cached_property
     def own(self) -> list[Leaf]:
         """torch's own answer."""
-        return call_with(self.function, fresh(self.given), self.changed)
+        made = call_with(self.function, fresh(self.given), self.changed)
+        for name, one in made:
+            if isinstance(one, FakeTensor) or (isinstance(one, torch.Tensor) and one.is_meta):
+                raise WithoutNumbersError(name, "a FakeTensor" if isinstance(one, FakeTensor) else "on the device meta")
+        return made
+
+    def check_repeats(self) -> None:
+        """Raise a DrawsError if another call has other answers where something is known: memory may be left unset."""
+        again = call_with(self.function, fresh(self.given), self.changed)
+        for (_, one), (_, other), (_, _, held) in zip(self.own, again, self.strict[1], strict=True):
+            a, b = (numbers_of(torch.as_tensor(made).detach()) for made in (one, other))
+            if a.shape != b.shape or bool(((a != b) & ~(a.isnan() & b.isnan()) & held.radius.isfinite()).any()):
+                raise DrawsError("outside of torch")
 
     @cached_property
     def stored(self) -> list[Mapping[int, StoredWay]]:

@@ -1,0 +1,96 @@
+"""How a reference is described: within its time, by what it imports, and in one line if it cannot be judged."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import ClaimError
+from kfuzz.measure.roundings.guess_host import FunctionWords
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
+from kfuzz.oracle.judging.find_op import find
+
+HEAD = (
+    "import random\n\nimport numpy as np\nimport torch\nfrom torch._subclasses.fake_tensor import FakeTensorMode\n\n\n"
+)
+INPUTS = "\n\ndef get_inputs():\n    rows, cols = 4, 8\n    return [torch.randn(rows, cols)]\n"
+WITHOUT_NUMBERS = {
+    "return torch.empty(x.shape, device='meta')": "its output y is on the device meta",
+    "return {'sum': x.sum(0), 'own': x.to('meta') * 2}": "its output y.own is on the device meta",
+    "with FakeTensorMode(allow_non_fake_inputs=True):\n        return x * 2": "its output y is a FakeTensor",
+}
+DRAWN = {
+    "return x + torch.rand_like(x)": "problem.py:9 draws random numbers (torch's rand_like)",
+    "return x + random.random()": "it draws random numbers outside of torch",
+    "return x + torch.from_numpy(np.random.rand(*x.shape)).float()": "it draws random numbers outside of torch",
+}
+
+
+def described(folder: Path, body: str, remark: str = "") -> Kernel:
+    """A submission with a reference of this body; one with another remark is read again."""
+    pytest.importorskip("torch")
+    (folder / "problem.py").write_text(f"{HEAD}def reference(x):\n    {body}\n{INPUTS}")
+    (folder / "answer.py").write_text(f"import torch\n\n\ndef answer(x):\n    return x * 2  # {remark}\n")
+    wanted = Unclaimed(op="reference", said=FunctionWords(entry="answer"), reference=folder / "problem.py")
+    return kernel_with(folder / "answer.py", wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("body", WITHOUT_NUMBERS)
+def test_an_output_without_numbers_is_refused_in_one_line(body: str, tmp_path: Path) -> None:
+    """Before, it was `Tensor on device meta is not on the expected device cpu!`."""
+    with pytest.raises(ClaimError) as refused:
+        described(tmp_path, body)
+    assert f"not judged: {WITHOUT_NUMBERS[body]}, which has a shape and no numbers; let the" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("body", DRAWN)
+def test_a_reference_that_draws_is_refused_with_what_to_change(body: str, tmp_path: Path) -> None:
+    with pytest.raises(ClaimError) as refused:
+        described(tmp_path, body)
+    assert DRAWN[body] in str(refused.value)
+    assert "let get_inputs draw them and hand them over" in str(refused.value)
+
+
+PROGRAM = (
+    "import json, sys\nfrom kfuzz.claims.references.torch.describing import described\n"
+    "print(json.dumps(described(json.loads(sys.argv[1]), float(sys.argv[2]))))\n"
+)
+SLOW = f"{HEAD}def reference(x):\n    sum(range(500_000))\n    return x * 2\n{INPUTS}"
+
+
+@pytest.mark.slow(10)
+def test_a_reference_whose_sizes_take_too_long_gets_what_get_inputs_makes(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    asked = {
+        "is_function": True, "path": str(tmp_path / "problem.py"), "source": SLOW, "reference": "reference",
+        "inputs": {}, "integers": {}, "narrow": [], "where": [], "title": "it", "axes": {}, "task": "", "config": "",
+    }  # fmt: skip
+    (tmp_path / "problem.py").write_text(SLOW)
+
+    def answer(seconds: float) -> Any:  # noqa: ANN401  JSON
+        words = [sys.executable, "-c", PROGRAM, json.dumps(asked), str(seconds)]
+        return json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+
+    late, early = answer(0.2), answer(60)
+    assert late["kept"].endswith("another seed in each trial: to try its sizes takes more than 0.2 s")
+    assert late["inputs"] == {"draw": ["1"], "x": ["4", "8"]}
+    assert "kept" not in early
+    assert early["inputs"] == {"x": ["rows", "cols"]}
+
+
+@pytest.mark.slow
+def test_what_a_reference_imports_is_looked_at_again_once_it_has_changed(tmp_path: Path) -> None:
+    """Before, the sizes of its outputs were those of the old text, and a refusal stayed when its cause was gone."""
+    body = "import kfuzz_test_of_imports as own\n    return own.made(x)"
+    with pytest.raises(ClaimError, match="No module named 'kfuzz_test_of_imports'"):
+        described(tmp_path, body)
+    for text, shape in (("x * 2", ("rows", "cols")), ("x.sum(-1)", ("rows",))):
+        (tmp_path / "kfuzz_test_of_imports.py").write_text(f"def made(x):\n    return {text}\n")
+        assert find(described(tmp_path, body, text).op).outputs["y"].dimensions == shape
