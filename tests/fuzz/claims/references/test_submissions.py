@@ -316,3 +316,11 @@ def test_an_op_and_a_reference_contradict_each_other(tmp_path: Path) -> None:
     ran = CliRunner().invoke(fuzz, words)
     assert ran.exit_code == 2
     assert "--op and --reference both say what is right" in ran.output
+
+
+def test_a_shape_is_of_an_op_and_not_of_a_reference_which_has_its_own(tmp_path: Path) -> None:
+    (tmp_path / "answer.py").write_text(ANSWER)
+    (tmp_path / "problem.py").write_text(PROBLEM)
+    wanted = Unclaimed(op="reference", said=FunctionWords(home=(4, 16)), reference=tmp_path / "problem.py")
+    with pytest.raises(ClaimError, match="--home is of an op; beside a reference write axes and home into a claim"):
+        kernel_with(tmp_path / "answer.py", wanted)
