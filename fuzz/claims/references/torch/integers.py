@@ -13,15 +13,13 @@ import numpy as np
 import torch
 
 from kfuzz.claims.references.torch.declared import CannotError, Declared
-from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims, SizesOfRun, elements_of, length_of
+from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims, SizesOfRun, length_of
 from kfuzz.oracle.op.structure import Structure, read_structure
 
 MOST = 1 << 20
 """An integer so large that a reference takes it is no index into its arrays."""
 ABSENT = "or -1"
 PERMUTATION = "permutation"
-MOST_TO_TRY = 1 << 20
-"""Elements of inputs with which a reference runs some hundred times in seconds."""
 MakesInputs = Callable[[Declared, SizesOfRun], dict[str, torch.Tensor]]
 
 
@@ -70,8 +68,6 @@ def with_limits(
             continue
         limits = limits_at(call, declared, name, every, make)
         found = limit_in(declared, limits, every)
-        if found is None and limits[0] == MOST and (home := home_and_doubles(declared)):
-            found = limit_in(declared, limits_at(call, declared, name, home, make), home)
         seen = declared.seen.get(name)
         if found is None and seen is None:
             taken = f"it takes {limits[0] - 1}" if limits[0] < MOST else "it takes any"
@@ -131,14 +127,6 @@ def limit_in(declared: Declared, limits: Sequence[int], every: Sequence[SizesOfR
         return None
     fits = (one for one in candidates(declared.dims) if all(length_of(one, sizes) == limit for limit, sizes in known))
     return next(fits, None)
-
-
-def home_and_doubles(declared: Declared) -> list[dict[str, int]]:
-    """The problem's own sizes, and with each of them twice as large: a reference of heads in groups runs at some."""
-    home = {name: declared.fixed.get(name, size) for name, size in declared.sizes.items()}
-    if elements_of(declared.dims, home) > MOST_TO_TRY:
-        return []
-    return [home, *({**home, name: 2 * size} for name, size in home.items() if name not in declared.fixed)]
 
 
 def with_even_segments(declared: Declared, given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
