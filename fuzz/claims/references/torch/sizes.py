@@ -52,7 +52,7 @@ class _Fixed(ast.NodeTransformer):
 
 def with_fixed_names(argument: str, fixed: Mapping[str, int]) -> str:
     """The text of an argument in which the sizes that are fixed are numbers."""
-    name, _, text = argument.rpartition("=") if re.match(r"\w+=(?!=)", argument) else ("", "", argument)
+    name, _, text = argument.partition("=") if re.match(r"\w+=(?!=)", argument) else ("", "", argument)
     tree = ast.parse(text.strip(), mode="eval")
     if not any(isinstance(one, ast.Name) and one.id in fixed for one in ast.walk(tree)):
         return argument

@@ -37,6 +37,7 @@ def test_a_quotient_is_found_whatever_the_divisor_is() -> None:
 
 
 def test_an_argument_has_numbers_in_place_of_sizes_that_are_fixed() -> None:
-    texts = ("n", "x", "n=n", "(x, 2 * n, m)", "a=x if draw % 2 else inputs(draw)['n']", "x == n")
+    drawn = "a=x if draw % 2 else inputs(draw)['n']"
+    texts = ("n", "x", "n=n", "(x, 2 * n, m)", drawn, "x == n", "a=replace(b, w=w, n=n)")
     made = [sizes.with_fixed_names(text, {"n": 4}) for text in texts]
-    assert made == ["4", "x", "n=4", "(x, 2 * 4, m)", texts[4], "x == 4"]
+    assert made == ["4", "x", "n=4", "(x, 2 * 4, m)", drawn, "x == 4", "a=replace(b, w=w, n=4)"]
