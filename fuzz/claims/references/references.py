@@ -229,6 +229,7 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
         raise front.error(("call", "integers"), f"{min(unknown)} is no input of integers")
     return {
         **texts_beside(reference.path), "is_function": not calls_object(front, claim),
+        "is_cuda": not language_of(front.path).names_reference,
         "path": str(reference.path.resolve()), "source": reference.source, "reference": reference.name,
         "inputs": inputs, "integers": integers, "narrow": narrow_types(claim),
         "where": [rule.replace("/", "//") for rule in claim.where],

@@ -87,20 +87,24 @@ def described(asked: Mapping[str, Any], seconds: float = MOST_SECONDS_OF_ALL) ->
     """
     try:
         with limited(seconds):
-            return answer_for(runnable_of(asked), asked)
+            answer = answer_for(runnable_of(asked), asked)
+        if answer["runs_at_home"] or asked["inputs"] or asked["task"] or asked.get("is_cuda"):
+            return answer
+        words = "with other integers and numbers it does not run at its own sizes"
     except (Exception, TooSlowError) as error:  # any error of the user's file, or of torch: reported as it is
         is_own = isinstance(error, CannotError | TooSlowError)
         words = str(error) if is_own else f"the reference cannot be run: {words_of(error)}"
+        answer = {"error": words}
         if isinstance(error, NeverJudgedError) or asked["inputs"] or asked["task"]:
-            return {"error": words}
+            return answer
+    with suppress(Exception):  # as above
         try:
             return {**drawn_answer(asked), "kept": f"{AS_MADE}: {words}"}
-        except NeverJudgedError as last:
-            return {"error": str(last)}
         except CannotError as last:
-            return {"error": words if str(last) == words else f"{words}; {last}"}
-        except Exception:  # as above
-            return {"error": words}
+            if "error" in answer:
+                is_all = isinstance(last, NeverJudgedError) or str(last) == words
+                return {"error": str(last) if is_all else f"{words}; {last}"}
+    return answer
 
 
 class TooSlowError(BaseException):
@@ -177,7 +181,10 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     free = [name for name in sizes if name not in declared.fixed]
     make = partial(tensors_for, declared)
     every = [sizes, larger, *(moved for name in free for moved in moved_alone(known, sizes, name, steps[name][2]))]
-    every = list({tuple(one.items()): one for one in (*every, *sizes_of_home(known, sizes))}.values())
+    home = home_if_small(known, sizes)
+    runs_at_home = not home or does_run(known.call, declared, home)
+    every += [home] if home and runs_at_home else []
+    every = list({tuple(one.items()): one for one in every}.values())
     fixed = {name: size for name, size in declared.fixed.items() if name in steps}
     bounds = {name: (low, by) for name, (low, _, by) in steps.items()}
     rules = [f"{name} % {by} == 0" for name, by in multiples.items() if name in free]
@@ -202,7 +209,8 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     given = list(make(sizes).values())
     overwritten, shared = reused_by(known.call, given) if not known.is_module else ((), ())
     return {
-        "formula": text, "inputs": names, "is_module": known.is_module, "types": whole, "changed": changes,
+        "formula": text, "runs_at_home": runs_at_home, "inputs": names, "is_module": known.is_module, "types": whole,
+        "changed": changes,
         "overwrites": [name for place, name in enumerate(names) if place in overwritten and place not in changed],
         "shares": [name for place, name in enumerate(returned) if place in shared],
         "doubles": [name for name, one in returned.items() if one.dtype == torch.float64],
@@ -211,12 +219,12 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     }  # fmt: skip
 
 
-def sizes_of_home(known: Runnable, sizes: Mapping[str, int]) -> list[dict[str, int]]:
+def home_if_small(known: Runnable, sizes: Mapping[str, int]) -> dict[str, int]:
     """The problem's own sizes, if it runs there soon: a part of a row may have elements there alone."""
     declared = known.declared
     home = {name: declared.fixed.get(name, declared.sizes.get(name, 0)) for name in sizes}
     is_small = all(home.values()) and elements_of(declared.dims, home) <= MOST_TO_RUN
-    return [home] if is_small and does_run(known.call, declared, home) else []
+    return home if is_small else {}
 
 
 def does_need_numbers(known: Runnable) -> bool:

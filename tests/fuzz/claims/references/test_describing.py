@@ -13,6 +13,7 @@ from kfuzz.devices import ClaimError
 from kfuzz.measure.roundings.guess_host import FunctionWords
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 from kfuzz.oracle.judging.find_op import find
+from tests.fuzz.claims.references.test_submissions import kinds
 
 HEAD = (
     "import random\n\nimport numpy as np\nimport torch\nfrom torch._subclasses.fake_tensor import FakeTensorMode\n\n\n"
@@ -28,6 +29,19 @@ DRAWN = {
     "return x + random.random()": "it draws random numbers outside of torch",
     "return x + torch.from_numpy(np.random.rand(*x.shape)).float()": "it draws random numbers outside of torch",
 }
+
+
+FEW_MARKED = """def reference(x, counts):
+    assert int(counts.sum()) <= 20
+    return x.repeat_interleave(counts, 0).cumsum(0)[-1:]
+
+
+def get_inputs():
+    rows, cols = 24, 6
+    counts = torch.zeros(rows, dtype=torch.int64)
+    counts[torch.randint(0, rows, ())] = 9
+    return [torch.randn(rows, cols), counts]
+"""
 
 
 def described(folder: Path, body: str, remark: str = "") -> Kernel:
@@ -56,6 +70,21 @@ def test_a_reference_that_draws_is_refused_with_what_to_change(body: str, tmp_pa
         described(tmp_path, body)
     assert DRAWN[body] in str(refused.value)
     assert "let get_inputs draw them and hand them over" in str(refused.value)
+
+
+@pytest.mark.slow
+def test_a_reference_that_does_not_run_at_its_own_sizes_gets_what_get_inputs_makes(tmp_path: Path) -> None:
+    """Before, it ran at a few rows alone: no trial at its own sizes was judged."""
+    pytest.importorskip("torch")
+    (tmp_path / "problem.py").write_text(f"import torch\n\n\n{FEW_MARKED}")
+    (tmp_path / "answer.py").write_text(f"import torch\n\n\n{FEW_MARKED}".replace("reference", "answer"))
+    wanted = Unclaimed(op="reference", said=FunctionWords(entry="answer"), reference=tmp_path / "problem.py")
+    kernel = kernel_with(tmp_path / "answer.py", wanted)
+    assert kernel.reference is not None
+    assert kernel.reference.kept.endswith("with other integers and numbers it does not run at its own sizes")
+    found, elements = kinds(kernel)
+    assert not found
+    assert elements
 
 
 PROGRAM = (
