@@ -10,17 +10,27 @@ import os
 from pathlib import Path
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from kfuzz.claims.references.serving import serve
 from kfuzz.claims.references.torch import describing
 from kfuzz.claims.references.torch.twins.run import core
+from kfuzz.claims.references.torch.twins.table import every_rule
 
 
 def main() -> None:
     """Answer until the input ends."""
     torch.set_num_threads(1)  # a fork of a process with threads may hang
-    core()  # it imports for seconds: here, and not in each fork
+    import_all()
     serve(describe_in_fork)
+
+
+def import_all() -> None:
+    """Import for seconds here, and not in each fork: torch's decompositions, its compiler and sympy, and the rules."""
+    core()
+    every_rule()
+    FakeTensorMode()
+    torch.randn(1, device="meta")
 
 
 def describe_in_fork(folder: Path) -> None:

@@ -41,7 +41,7 @@ from kfuzz.devices.python.torch.elements import OF_TYPE
 
 KEPT = (
     "path", "source", "reference", "inputs", "integers", "narrow", "task", "config", "is_function", "draws_weights",
-    "as_on_gpu", "drawn",
+    "as_on_gpu", "drawn", "given",
 )  # fmt: skip
 """What a question says that each further run has to know."""
 AS_MADE = "sizes, integers and objects are those of get_inputs, under another seed in each trial"
@@ -143,6 +143,7 @@ def answer_for(known: Runnable, asked: Mapping[str, Any]) -> dict[str, Any]:
     multiples = known.beside.get("multiples", {})
     asked = {**asked, "axes": {name: (by, 0, by) for name, by in multiples.items()} | asked["axes"]}
     asked["narrow"] = known.beside.get("narrow", asked.get("narrow", ()))
+    asked |= {key: known.beside[key] for key in ("given",) if key in known.beside}
     if any(below in ("", ABSENT) for below in known.declared.below.values()):
         found = with_limits(known.call, known.declared, sizes_to_run(known.declared, asked), tensors_for)
         known = replace(known, declared=found)

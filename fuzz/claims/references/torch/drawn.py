@@ -5,7 +5,6 @@ other draw; all else, such as integers, truths and objects, is as get_inputs mak
 tensors; it knows no set.
 """
 
-import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -13,14 +12,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import torch
 
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.given import as_made, call_reference, is_whole, names_of_inputs, view_of_input
+from kfuzz.claims.references.torch.random_state import kept_random_state
 from kfuzz.claims.references.torch.seen_integers import MOST_BESIDE, what_is_seen
 from kfuzz.claims.references.torch.sizes import Below, Dims
-from kfuzz.claims.references.torch.task_data import PLAIN, literal_of, tensors_of_data
+from kfuzz.claims.references.torch.task_data import PLAIN, Keys, at, literal_of, tensor_places, tensors_of_data
 from kfuzz.claims.references.torch.twins.leaves import bits_of, leaves
 from kfuzz.devices import MAKER, fields_of, inside, with_values
 from kfuzz.devices.python.torch.drawn_inputs import PER_SEED, inputs_of_draw
@@ -34,8 +33,6 @@ SEEDS = 4
 MOST_DRAWS = 1 << 16
 MOST_SECONDS = 20
 """After so long no further input is tried with numbers of kfuzz."""
-Keys = tuple[int | str, ...]
-"""How to reach a tensor: places, keys and fields from the outermost container on."""
 
 
 @dataclass(frozen=True)
@@ -116,13 +113,6 @@ def put(data: Any, keys: Keys, one: torch.Tensor) -> Any:  # noqa: ANN401  conta
     return with_values(data, {**held, keys[0]: put(held[keys[0]], keys[1:], one)})
 
 
-def at(data: Any, keys: Keys) -> Any:  # noqa: ANN401  a tensor in containers
-    """What lies at a place."""
-    for key in keys:
-        data = (inside(data) or {})[key]
-    return data
-
-
 def shape_at(data: Any, keys: Keys) -> object:  # noqa: ANN401  as above
     """The shape of what lies at a place; None if it has none."""
     return getattr(at(data, keys), "shape", None)
@@ -134,13 +124,8 @@ def draws_of(module: ModuleType, path: Path) -> Callable[[int], Any]:
         raise CannotError('arrays are missing: write { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }')
 
     def make(draw: int) -> Any:  # noqa: ANN401  containers of tensors
-        states = random.getstate(), np.random.get_state(), torch.get_rng_state()
-        try:
+        with kept_random_state():  # the reference's own draws do not repeat with those of its inputs
             return inputs_of_draw(module.get_inputs, path, draw)
-        finally:  # the reference's own draws do not repeat with those of its inputs
-            random.setstate(states[0])
-            np.random.set_state(states[1])
-            torch.set_rng_state(states[2])
 
     return make
 
@@ -203,13 +188,6 @@ def are_same(one: Any, other: Any) -> bool:  # noqa: ANN401  containers of tenso
     if held is None or its is None:
         return not isinstance(one, PLAIN) or repr(one) == repr(other)
     return held.keys() == its.keys() and all(are_same(held[key], its[key]) for key in held)
-
-
-def tensor_places(data: Any, keys: Keys = ()) -> list[Keys]:  # noqa: ANN401  containers of tensors
-    """Where the tensors are, in their order."""
-    if isinstance(data, torch.Tensor):
-        return [keys]
-    return [place for key, one in (inside(data) or {}).items() for place in tensor_places(one, (*keys, key))]
 
 
 def is_array(one: torch.Tensor) -> bool:

@@ -44,8 +44,9 @@ FEW_ELEMENTS = 1 << 18
 
 @dataclass(frozen=True)
 class MadeInputs:
-    """The inputs of a reference, and what get_inputs makes. `numbers`: the whole numbers in it, each by its size's name
-    or by its digits. `multiples`: a number that divides each size of a name.
+    """The inputs of a reference, and what get_inputs makes; None if a reference takes nothing but its tensors.
+    `numbers`: the whole numbers in it, each by its size's name or by its digits. `multiples`: a number that divides
+    each size of a name.
     """
 
     declared: Declared
@@ -55,11 +56,36 @@ class MadeInputs:
     gradients: Sequence[int] = ()
     """The places of the tensors that have to keep their gradients."""
 
+    @classmethod
+    def read(cls, known: Mapping[str, Any], make: Callable[[], Any]) -> "MadeInputs":
+        """The same inputs, as JSON has them, so that a run does not look for their sizes again."""
+        narrow = {name: getattr(torch, dtype) for name, dtype in known["narrow"].items()}
+        declared = Declared(known["dims"], known["below"], {}, known["sizes"], known["whole"], narrow)
+        data = None if known["is_plain"] else make()
+        return cls(declared, data, known["numbers"], gradients=known["gradients"])
+
+    def as_json(self) -> dict[str, Any]:
+        """What a run has to know of them."""
+        own = self.declared
+        return {
+            "dims": own.dims, "below": own.below, "sizes": own.sizes, "whole": own.whole,
+            "narrow": {name: str(dtype).removeprefix("torch.") for name, dtype in own.narrow.items()},
+            "numbers": self.numbers, "gradients": self.gradients, "is_plain": self.is_plain,
+        }  # fmt: skip
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the reference takes its tensors in their order, as they are, and nothing else."""
+        if self.data is None:
+            return True
+        if isinstance(self.data, Mapping) or self.gradients:
+            return False
+        return all(isinstance(one, torch.Tensor) and one.ndim and not one.is_complex() for one in self.data)
+
     def call(self, reference: Callable[..., Any]) -> Callable[..., Any]:
         """The reference as a function of its tensors alone: whatever else it is handed stays as it is."""
         data, numbers, dims = self.data, self.numbers, list(self.declared.dims.values())
-        plain = not isinstance(data, Mapping) and all(isinstance(one, torch.Tensor) and one.ndim for one in data)
-        if plain and not self.gradients and not any(map(torch.is_complex, data)):
+        if self.is_plain:
             return reference
         own = tensors_of_data(data)
 
@@ -77,6 +103,8 @@ class MadeInputs:
     @property
     def texts(self) -> tuple[str, ...]:
         """How a submission gets the inputs, a text for each argument; nothing if each is a tensor in its place."""
+        if self.data is None:
+            return ()
         data, tensors, names = self.data, tensors_of_data(self.data), list(self.declared.dims)
         views = [view_of_input(name, self.declared.dims[name], one) for name, one in zip(names, tensors, strict=False)]
         texts = iter(
@@ -178,7 +206,7 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     data, names = sizes.data, names_of_inputs(reference, sizes.data)
     if not names:
         raise CannotError("get_inputs makes no tensor")
-    data = maker.made({}) if has_modules(data) else data  # one without memory computes nothing
+    data = with_memory(maker, data)
     found, made = sizes.found(names), dict(zip(names, tensors_of_data(data), strict=True))
     parts = [[*dims, "2"] if one.is_complex() else dims for dims, one in zip(found.dims, made.values(), strict=True)]
     dims = dict(zip(names, parts, strict=True))
@@ -194,6 +222,17 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     )
     gradients = [place for place, one in tensors if one.requires_grad]
     return MadeInputs(declared, data, found.numbers, found.multiples, gradients)
+
+
+def with_memory(maker: TextMaker, data: Any) -> Any:  # noqa: ANN401  containers of tensors
+    """What get_inputs makes; with its numbers if there are modules, of which one without memory computes nothing."""
+    return maker.made({}) if has_modules(data) else data
+
+
+def known_inputs(module: ModuleType, source: str, known: Mapping[str, Any]) -> MadeInputs:
+    """The inputs whose sizes are known."""
+    maker = TextMaker(module, source)
+    return MadeInputs.read(known, lambda: with_memory(maker, maker.without_memory({})))
 
 
 def has_modules(data: Any) -> bool:  # noqa: ANN401  containers of tensors

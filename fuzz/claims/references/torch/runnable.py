@@ -21,7 +21,7 @@ from kfuzz.claims.references.submissions.gpu_mode import folders_of
 from kfuzz.claims.references.torch.configs import configure
 from kfuzz.claims.references.torch.declared import Declared, reference_of
 from kfuzz.claims.references.torch.drawn import DrawnInputs, drawn_inputs_of, draws_of
-from kfuzz.claims.references.torch.given import MadeInputs, inputs_of, parameters_of
+from kfuzz.claims.references.torch.given import MadeInputs, inputs_of, known_inputs, parameters_of
 from kfuzz.claims.references.torch.model_functions import Forward, function_of_task, is_task
 from kfuzz.claims.references.torch.schemas import inputs_by_schema
 from kfuzz.claims.references.torch.sizes import MOST_WEIGHTS
@@ -103,7 +103,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
     beside |= made_with(module) if is_module else {"parameters": parameters_of(reference)}
     if isinstance(given, DrawnInputs):
         return Runnable(call, is_module, declared, {**beside, "drawn": given.as_json()}, halves=given.halves)
-    return Runnable(call, is_module, declared, beside)
+    return Runnable(call, is_module, declared, {**beside, "given": given.as_json()})
 
 
 def inputs_for(
@@ -117,7 +117,9 @@ def inputs_for(
         make = draws_of(module, Path(asked["path"]))
         drawn = DrawnInputs.read(asked["drawn"]) if asked["drawn"] else drawn_inputs_of(make, reference)
         return drawn, partial(drawn.call, make=make)
-    given = inputs_of(module, reference, asked["source"])
+    known = asked.get("given")
+    source = asked["source"]
+    given = known_inputs(module, source, known) if known else inputs_of(module, reference, source)
     return given, given.call
 
 

@@ -13,6 +13,8 @@ from kfuzz.claims.references.torch.declared import CannotError
 from kfuzz.devices import as_identifier, fields_of, inside, with_values
 
 PLAIN = (bool, int, float, str, type(None))
+Keys = tuple[int | str, ...]
+"""How to reach a tensor: places, keys and fields from the outermost container on."""
 
 
 def tensors_of_data(data: Any) -> list[torch.Tensor]:  # noqa: ANN401  as above
@@ -20,6 +22,20 @@ def tensors_of_data(data: Any) -> list[torch.Tensor]:  # noqa: ANN401  as above
     if isinstance(data, torch.Tensor):
         return [data]
     return [leaf for one in (inside(data) or {}).values() for leaf in tensors_of_data(one)]
+
+
+def tensor_places(data: Any, keys: Keys = ()) -> list[Keys]:  # noqa: ANN401  containers of tensors
+    """Where the tensors are, in their order."""
+    if isinstance(data, torch.Tensor):
+        return [keys]
+    return [place for key, one in (inside(data) or {}).items() for place in tensor_places(one, (*keys, key))]
+
+
+def at(data: Any, keys: Keys) -> Any:  # noqa: ANN401  a tensor in containers
+    """What lies at a place."""
+    for key in keys:
+        data = (inside(data) or {})[key]
+    return data
 
 
 def numbers_of_data(data: Any) -> list[int]:  # noqa: ANN401  as above

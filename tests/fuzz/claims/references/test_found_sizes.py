@@ -1,5 +1,6 @@
 """The sizes of a reference's inputs, by the integers in the text of `get_inputs`."""
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -71,3 +72,25 @@ def test_the_sizes_are_those_that_the_reference_takes(name: str, tmp_path: Path)
     found = given.inputs_of(module, module.reference, path.read_text())
     assert {role: ",".join(dims) for role, dims in found.declared.dims.items()} == one.dims
     assert found.multiples == one.multiples
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_a_run_does_not_look_for_the_sizes_again(is_plain: bool, tmp_path: Path) -> None:
+    """Before, each process that judges did so for each reference, for up to 40 s."""
+    torch = pytest.importorskip("torch")
+    given = pytest.importorskip("kfuzz.claims.references.torch.given")
+    path = tmp_path / "problem.py"
+    path.write_text(
+        "import torch\n\nMADE = []\n\n\ndef reference(x, n=2):\n    return x * n\n\n\n"
+        "def get_inputs():\n    MADE.append(1)\n"
+        f"    rows, cols = 4, 6\n    return [torch.randn(rows, cols){'' if is_plain else ', cols'}]\n"
+    )
+    module = execute_file(path, path.read_text(), 0)
+    found = given.inputs_of(module, module.reference, path.read_text())
+    module.MADE.clear()
+    known = given.known_inputs(module, path.read_text(), json.loads(json.dumps(found.as_json())))
+    assert len(module.MADE) == (not is_plain)
+    assert known.declared.dims == {"x": ["rows", "cols"]}
+    x = torch.ones(2, 3)
+    assert known.call(module.reference)(x).equal(found.call(module.reference)(x))
+    assert float(known.call(module.reference)(x)[0, 0]) == (2 if is_plain else 3)

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
+from kfuzz.claims.references.torch.declared import WithoutNumbersError
 from kfuzz.claims.references.torch.storage import unwatched
 from kfuzz.devices import as_identifier
 
@@ -67,6 +69,15 @@ def call_with(function: Callable[..., Any], given: GivenInputs, changed: Collect
         found = enumerate(zip(every, before, strict=True))
         places = [place for place, ((_, one), was) in found if id(one) not in returned and is_changed(one, *was)]
     return [*made, *(every[place] for place in places)]
+
+
+def answer_of(function: Callable[..., Any], given: GivenInputs, changed: Collection[int] | None) -> list[Leaf]:
+    """The leaves of a call; a WithoutNumbersError if one of them has only a shape."""
+    made = call_with(function, given, changed)
+    for name, one in made:
+        if isinstance(one, FakeTensor) or (isinstance(one, torch.Tensor) and one.is_meta):
+            raise WithoutNumbersError(name, "a FakeTensor" if isinstance(one, FakeTensor) else "on the device meta")
+    return made
 
 
 def reused_by(function: Callable[..., Any], given: Sequence[torch.Tensor]) -> tuple[list[int], list[int]]:

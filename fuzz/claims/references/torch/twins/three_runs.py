@@ -11,11 +11,10 @@ from itertools import product
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 
-from kfuzz.claims.references.torch.declared import DrawsError, WithoutNumbersError
+from kfuzz.claims.references.torch.declared import DrawsError
 from kfuzz.claims.references.torch.storage import key_of
-from kfuzz.claims.references.torch.twins.leaves import GivenInputs, Leaf, call_with, fresh, tensors_among
+from kfuzz.claims.references.torch.twins.leaves import GivenInputs, Leaf, answer_of, call_with, fresh, tensors_among
 from kfuzz.claims.references.torch.twins.leaving import WatchedLeaving
 from kfuzz.claims.references.torch.twins.run import RunNotes, RunOptions, StepNoise, StoredWay, TwinRun
 from kfuzz.claims.references.torch.twins.sets import (
@@ -138,11 +137,7 @@ class Answered:
     @cached_property
     def own(self) -> list[Leaf]:
         """torch's own answer."""
-        made = call_with(self.function, fresh(self.given), self.changed)
-        for name, one in made:
-            if isinstance(one, FakeTensor) or (isinstance(one, torch.Tensor) and one.is_meta):
-                raise WithoutNumbersError(name, "a FakeTensor" if isinstance(one, FakeTensor) else "on the device meta")
-        return made
+        return answer_of(self.function, fresh(self.given), self.changed)
 
     def check_repeats(self) -> None:
         """Raise a DrawsError if another call has other answers where something is known: memory may be left unset."""
@@ -182,7 +177,7 @@ class Answered:
         loosely, loose = self.run(is_loose=True)
         found = []
         is_open = bool(run.notes.measured) or bool(run.notes.left)
-        measured = self.spread if is_open else [torch.zeros(())] * len(made)
+        measured = self.spread_of(0) if is_open else [torch.zeros(())] * len(made)
         every = zip(made, loose, self.proved, zip(*self.forms, strict=True), measured, self.own, strict=True)
         for place, ((name, like, one), (_, also, other), proved, forms, spread, (_, own)) in enumerate(every):
             union = [(it.number, it.radius if is_open else self.narrowed(it, n, place)) for n, it in enumerate(forms)]
@@ -270,10 +265,6 @@ class Answered:
         if relative < 1e-4:
             wide = torch.maximum(wide, relative * x.abs().nan_to_num(0, posinf=0))
         return OutputSet(one.name, one.like, one.x, wide, torch.maximum(one.loosest, wide), one.joint)
-
-    @property
-    def spread(self) -> list[torch.Tensor]:
-        return self.spread_of(0)
 
     def spread_of(self, form: int) -> list[torch.Tensor]:
         """How far each element of a form moves where every step moves by its own error."""
