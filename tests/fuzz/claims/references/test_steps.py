@@ -45,6 +45,16 @@ def test_of_a_reference_that_rounds_nothing_no_step_is_named(tmp_path: Path) -> 
     assert shown(tmp_path, "y")[-1] == "no step rounds anything"
 
 
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [("y.to('meta')", "y is on the device meta"), ("y * __import__('random').random()", "draws random numbers out")],
+)
+def test_a_reference_that_can_never_be_judged_has_no_steps(last: str, words: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "problem.py").write_text(PROBLEM.replace("{last}", last))
+    assert words in str(CliRunner().invoke(show, [str(tmp_path / "problem.py")]).exception)
+
+
 def test_a_file_without_a_reference_is_asked_for_its_claim(tmp_path: Path) -> None:
     (tmp_path / "plain.py").write_text("def softmax(x):\n    return x\n")
     assert "no front matter" in str(CliRunner().invoke(show, [str(tmp_path / "plain.py")]).exception)

@@ -30,7 +30,8 @@ class ShownStep:
 
 
 def steps_of(answered: Answered) -> list[ShownStep]:
-    """Every step of one run, in its order."""
+    """Every step of one run, in its order; a CannotError if no answer can be judged by it."""
+    answered.check_repeats()
     run, made = answered.run(is_traced=True)
     moves = [
         moved_by(answered, [one for _, _, one in made], number) if number < MOST_STEPS else None
