@@ -46,6 +46,10 @@ MADE_FROM = ".reference.json"
 DESCRIBER = "kfuzz.claims.references.torch.describe_server"
 INPUT = re.compile(r"\s*(?P<element>\w+)\s*\[(?P<dims>[^\]]*)\]\s*->\s*(?P<role>\w+)")
 ARRAY = re.compile(r"\s*(?P<element>\w+)\s*\[")
+REFUSED: dict[tuple[str, int], bytes] = {}
+"""The refusals in this process, by the question and the time of the reference's folder: many submissions ask once. The
+next process asks again, since what was missing may be there.
+"""
 NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 WHOLE = {I32.name: "", I64.name: "", BOOL.name: "bool", U8.name: "bool"}
 """The types of integers and truths, with what an array holds if the claim does not say; nothing: kfuzz looks."""
@@ -141,14 +145,18 @@ def formula_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -
     question = question_for(front, claim, reference)
     torch = installed_release(libraries()["torch"])
     key = cache.key("reference 7", describer_text(), torch, json.dumps(question, sort_keys=True))
-    raw = cache.fetch(f"{FOLDER}/{key}.json")
+    refused = (key, reference.path.resolve().parent.stat().st_mtime_ns)
+    raw = cache.fetch(f"{FOLDER}/{key}.json") or REFUSED.get(refused)
     answer = None if raw is None else json.loads(raw)
     if answer is None or not has_same_imports(answer):
         raw = described(front, question)
         answer = json.loads(raw)
         if "error" in answer:
-            raise front.error(("op",), f"{reference.name} in {shown_path(reference.path)}: {answer['error']}")
-        cache.save(f"{FOLDER}/{key}.json", raw)
+            REFUSED[refused] = raw
+        else:
+            cache.save(f"{FOLDER}/{key}.json", raw)
+    if "error" in answer:
+        raise front.error(("op",), f"{reference.name} in {shown_path(reference.path)}: {answer['error']}")
     return write_formula(front, answer), answer
 
 

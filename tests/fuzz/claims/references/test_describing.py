@@ -73,6 +73,18 @@ def test_a_reference_that_draws_is_refused_with_what_to_change(body: str, tmp_pa
 
 
 @pytest.mark.slow
+def test_a_refusal_of_a_reference_holds_for_all_submissions_of_a_process(tmp_path: Path) -> None:
+    here, ran = tmp_path / "here", tmp_path / "ran"
+    here.mkdir()
+    sizes = []
+    for remark in ("one", "other"):
+        with pytest.raises(ClaimError, match="never runs"):
+            described(here, f"open({str(ran)!r}, 'a').write('x')\n    raise ValueError('never runs')", remark)
+        sizes.append(ran.stat().st_size)
+    assert sizes[0] == sizes[1] > 0
+
+
+@pytest.mark.slow
 def test_a_reference_that_does_not_run_at_its_own_sizes_gets_what_get_inputs_makes(tmp_path: Path) -> None:
     """Before, it ran at a few rows alone: no trial at its own sizes was judged."""
     pytest.importorskip("torch")
@@ -94,24 +106,34 @@ PROGRAM = (
 SLOW = f"{HEAD}def reference(x):\n    sum(range(500_000))\n    return x * 2\n{INPUTS}"
 
 
+def answer_alone(path: Path, source: str, seconds: float = 60.0, is_cuda: bool = False) -> Any:  # noqa: ANN401  JSON
+    """What the process that describes says of a reference within so many seconds."""
+    path.write_text(source)
+    asked = {
+        "is_function": True, "path": str(path), "source": source, "reference": "reference", "inputs": {},
+        "integers": {}, "narrow": [], "where": [], "title": "it", "axes": {}, "task": "", "config": "",
+        "is_cuda": is_cuda,
+    }  # fmt: skip
+    words = [sys.executable, "-c", PROGRAM, json.dumps(asked), str(seconds)]
+    return json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+
+
 @pytest.mark.slow(10)
 def test_a_reference_whose_sizes_take_too_long_gets_what_get_inputs_makes(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    asked = {
-        "is_function": True, "path": str(tmp_path / "problem.py"), "source": SLOW, "reference": "reference",
-        "inputs": {}, "integers": {}, "narrow": [], "where": [], "title": "it", "axes": {}, "task": "", "config": "",
-    }  # fmt: skip
-    (tmp_path / "problem.py").write_text(SLOW)
-
-    def answer(seconds: float) -> Any:  # noqa: ANN401  JSON
-        words = [sys.executable, "-c", PROGRAM, json.dumps(asked), str(seconds)]
-        return json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
-
-    late, early = answer(0.2), answer(60)
+    late, early = (answer_alone(tmp_path / "problem.py", SLOW, seconds) for seconds in (0.2, 60.0))
     assert late["kept"].endswith("another seed in each trial: to try its sizes takes more than 0.2 s")
     assert late["inputs"] == {"draw": ["1"], "x": ["4", "8"]}
     assert "kept" not in early
     assert early["inputs"] == {"x": ["rows", "cols"]}
+
+
+@pytest.mark.slow
+def test_cuda_which_cannot_get_that_has_the_sizes_at_which_the_reference_runs(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    made = answer_alone(tmp_path / "problem.py", f"import torch\n\n\n{FEW_MARKED}", is_cuda=True)
+    assert "kept" not in made
+    assert made["inputs"] == {"x": ["rows", "cols"], "counts": ["rows"]}
 
 
 @pytest.mark.slow
