@@ -18,10 +18,10 @@ from typing import Any
 
 import torch
 
-from kfuzz.claims.references.serving import serve
 from kfuzz.claims.references.submissions.gpu_mode import folders_of
 from kfuzz.claims.references.torch.task_data import rebuilt, tensors_of_data
 from kfuzz.claims.references.torch.tasks import host_generators, read_tests
+from kfuzz.common.serving import serve
 from kfuzz.devices.python.hiding import hidden
 from kfuzz.devices.python.loading import execute_file
 from kfuzz.devices.python.raising import find_lack, words_of

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.reference import OP
-from kfuzz.claims.references import serving
 from kfuzz.claims.references.formats import texts_beside
 from kfuzz.claims.references.submissions import gpu_mode, kernelbench
+from kfuzz.common import serving
 from kfuzz.common.time_limits import limited, time_limits
 from kfuzz.devices import cache
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with

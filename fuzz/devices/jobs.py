@@ -106,6 +106,28 @@ class DrawnWeights:
 
 
 @dataclass(frozen=True)
+class Maker:
+    """What makes the inputs of a reference: `get_inputs` of its file, in the process of a module that stays up.
+
+    `question`: what that process is asked, as JSON, for the inputs under some draws.
+    """
+
+    path: Path
+    source: str
+    server: str
+    question: str
+
+
+@dataclass(frozen=True)
+class HandedInputs:
+    """What `get_inputs` of a reference's file has made under a draw, as bytes. `words`: why it has made nothing."""
+
+    draw: int
+    data: NDArray[np.generic]
+    words: str = ""
+
+
+@dataclass(frozen=True)
 class PythonCall:
     """A function of a Python file, called with arrays of a library.
 
@@ -139,8 +161,8 @@ class PythonCall:
     """The outputs that its reference returns in float64: it may do so, too."""
     as_made: bool = False
     """An object stays in the mode in which its class leaves it, as in the benchmark of its reference."""
-    maker: tuple[Path, str] | None = None
-    """The file whose `get_inputs` makes what the arguments call so, and its text."""
+    maker: Maker | None = None
+    """What makes what the arguments call so."""
     weights: DrawnWeights | None = None
     """The sets of weights with which an object of a class may be made; None if it has only its own."""
     on_host: ClassVar[bool] = True
@@ -217,5 +239,7 @@ class Job:
     """What its text is before the cpu device runs it: "ptx", a PTX module; "nvcc", CUDA of which nvcc makes one."""
     is_tiled: bool = False
     """A compiler of tiles wrote it, such as Triton's: its source has programs and no threads."""
+    made: tuple[HandedInputs, ...] = ()
+    """What the maker of its call has made, for a process that does not get the maker."""
     links: tuple[Link, ...] = ()
     """What of the arrays' contents is known when they have their places. Only the cpu device has such jobs."""

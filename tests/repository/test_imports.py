@@ -279,8 +279,8 @@ def test_no_import_points_to_a_storey_or_a_room_above() -> None:
     [
         (
             "devices/python/torch/trace_server",
-            "from kfuzz.claims.references import serving",
-            "claims.references.serving",
+            "from kfuzz.claims.references import running",
+            "claims.references.running",
         ),
         ("claims/kernel", "def late():\n    from kfuzz.cases.case import Case", "cases.case"),
         ("claims/language/keys", "from kfuzz.claims.kernel import load", "claims.kernel"),
@@ -290,7 +290,7 @@ def test_no_import_points_to_a_storey_or_a_room_above() -> None:
     ],
 )
 def test_the_check_sees_an_arrow_that_points_up(tmp_path: Path, file: str, text: str, whom: str) -> None:
-    for module in ("claims.references.serving", "cases.case", "claims.kernel", "devices.jobs", "common.errors", "api"):
+    for module in ("claims.references.running", "cases.case", "claims.kernel", "devices.jobs", "common.errors", "api"):
         write_module(tmp_path / "fuzz" / f"{module.replace('.', '/')}.py", "")
     write_module(tmp_path / f"fuzz/{file}.py", text)
     who = file.replace("/", ".").removesuffix(".__init__")

@@ -17,9 +17,10 @@ from kfuzz.claims.language.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.language.launches import Launch, LaunchKeys
 from kfuzz.claims.language.python_text import PythonFunction, PythonText
 from kfuzz.claims.language.reading import ClaimNames
+from kfuzz.claims.language.reference import Reference
 from kfuzz.claims.language.roles import Roles
 from kfuzz.common.printable import shown_path
-from kfuzz.devices import ClaimError, DrawnWeights, PythonCall, has_maker, is_literal, names_together
+from kfuzz.devices import ClaimError, DrawnWeights, Maker, PythonCall, has_maker, is_literal, names_together
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.op.shapes import is_derived, lengths_of
@@ -164,7 +165,7 @@ def read_callable(
         beside=reference.folders if reference else (),
         doubles=reference.doubles if reference else (),
         as_made=written.is_reference,
-        maker=(reference.path, reference.source) if reference and any(map(has_maker, args)) else None,
+        maker=maker_by(reference) if reference and any(map(has_maker, args)) else None,
         weights=drawn[0] if drawn else None,
     )
     one = expression.number("1", ())
@@ -180,6 +181,11 @@ def read_callable(
         called=call,
         widths=dict.fromkeys(used, 8),
     )
+
+
+def maker_by(reference: Reference) -> Maker:
+    """What makes the inputs of a reference."""
+    return Maker(reference.path, reference.source, reference.server, reference.question)
 
 
 def drawn_weights(array: str, digests: Sequence[Mapping[str, str]]) -> DrawnWeights:

@@ -20,7 +20,8 @@ class Reference:
     `format`: the title of the format of submissions whose problem it is; empty if it is of none. `folders`: those of
     the problem's files, which a submission may import. `overwrites`: the inputs that it changes on its way and returns.
     `shares`: the outputs that lie in an input's memory. `doubles`: those in float64. `kept`: a sentence that says which
-    inputs are as its get_inputs makes them, and why.
+    inputs are as its get_inputs makes them, and why. `question`: what the process of the module `server` is asked, as
+    JSON, for what get_inputs makes.
     """
 
     path: Path
@@ -32,6 +33,8 @@ class Reference:
     shares: tuple[str, ...] = ()
     doubles: tuple[str, ...] = ()
     kept: str = ""
+    server: str = ""
+    question: str = ""
 
 
 def name_in_case(op: str, reference: Reference | None = None) -> str:

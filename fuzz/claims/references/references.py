@@ -22,10 +22,11 @@ from kfuzz.claims.language.loaded import UsedLibraries, has_unknown, used_librar
 from kfuzz.claims.language.python_text import read_text
 from kfuzz.claims.language.reference import OP, Reference
 from kfuzz.claims.language.roles import roles_of
-from kfuzz.claims.references import running, serving
+from kfuzz.claims.references import running
 from kfuzz.claims.references.described import home_in, multiples_in
 from kfuzz.claims.references.formats import formats, is_object, read_submission, texts_beside
 from kfuzz.claims.references.reference_files import name_of_reference, reference_of
+from kfuzz.common import serving
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, cache, is_literal
@@ -80,7 +81,10 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     if claim.op != OP:
         return replace(claim, op=PREFIX + str(formula), reference=reference)
     overwrites, shares, doubles = (tuple(answer[name]) for name in ("overwrites", "shares", "doubles"))
-    reference = replace(reference, overwrites=overwrites, shares=shares, doubles=doubles, kept=answer.get("kept", ""))
+    reference = replace(
+        reference, overwrites=overwrites, shares=shares, doubles=doubles, kept=answer.get("kept", ""),
+        server=running.SERVER, question=json.dumps(answer["run"]),
+    )  # fmt: skip
     claim = replace(claim, op=str(formula), reference=reference)
     for one in formats():
         claim = one.complete(front, claim, answer)

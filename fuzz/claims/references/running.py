@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.claims.references import serving
+from kfuzz.common import serving
 from kfuzz.devices import cache
 from kfuzz.oracle.diagnosis.formulas import describe_elements
 from kfuzz.oracle.diagnosis.mutated import MOST_ELEMENTS, WrongAnswer

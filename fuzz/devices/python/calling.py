@@ -35,6 +35,7 @@ from kfuzz.devices.python.hiding import hidden
 from kfuzz.devices.python.late_input import LateInput
 from kfuzz.devices.python.lending import CapturedCall, GraphLender, Lender
 from kfuzz.devices.python.lent_memory import LentArray, Memory
+from kfuzz.devices.python.loading import NoInputsError
 from kfuzz.devices.python.probes import same_bits
 from kfuzz.devices.python.raising import error_text, find_lack, is_of_sandbox, line_in_file, words_of
 from kfuzz.devices.python.refusing import is_of_guard_all, is_refusal
@@ -188,9 +189,10 @@ class Caller:
         try:
             return arguments(self.call, {**sizes, **arrays, **once})
         except Exception as error:
-            if isinstance(error, MemoryError) or not once:
+            if isinstance(error, MemoryError | ClaimError) or not once:
                 raise
-            raise RefusedError(Refusal(f"the reference's get_inputs ends with {words_of(error)}")) from None
+            words = str(error) if isinstance(error, NoInputsError) else words_of(error)
+            raise RefusedError(Refusal(f"the reference's get_inputs ends with {words}")) from None
 
     def _read_outputs(self, views: NamedViews, returned: Mapping[str, object]) -> NamedArrays:
         """The present content of the outputs, both passed and returned."""

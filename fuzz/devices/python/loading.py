@@ -28,7 +28,7 @@ KEPT_MODULES = 256
 WEIGHTS = "kfuzz.claims.references.torch.weights"
 """It draws weights, and imports torch for it."""
 TORCH = "torch"
-DRAWN = "kfuzz.devices.python.torch.drawn_inputs"
+DRAWN, HANDED = "kfuzz.devices.python.torch.drawn_inputs", "kfuzz.devices.python.torch.handed_inputs"
 SEED = 0
 """Set before kfuzz runs a file or makes an object, so that its own weights are those of its reference."""
 TYPES = "task"
@@ -75,15 +75,31 @@ class Modules:
 
         Without a draw it is made once, now.
         """
-        if call.maker is None:
+        if call.maker is None and not job.made:
             return {}
-        module, path = self._module(*call.maker, call), call.maker[0]
-        as_own = partial(in_own_classes, theirs=module, own=self._module(job.path, job.source, call))
+        make = self._maker(job, call)
         if any(GIVEN in text for text in call.arguments):
-            made = as_own(import_module(DRAWN).made_under(module.get_inputs, SEED))
+            made = make(0)
             return {MAKER: lambda: made}
-        draw = partial(import_module(DRAWN).inputs_of_draw, module.get_inputs, path, on_gpu=self._on_gpu)
-        return {MAKER: lambda number: as_own(draw(draw=number))}
+        return {MAKER: make}
+
+    def _maker(self, job: Job, call: PythonCall) -> Callable[[Any], Any]:
+        """What makes the inputs under a draw: it reads those of the job, or calls get_inputs of the reference."""
+        own, drawn = self._module(job.path, job.source, call), import_module(DRAWN)
+        if call.maker is not None:
+            module = self._module(call.maker.path, call.maker.source, call)
+            make = partial(drawn.inputs_of_draw, module.get_inputs, call.maker.path, on_gpu=self._on_gpu)
+            return lambda draw: in_own_classes(make(draw), theirs=module, own=own)
+        unpack, made = import_module(HANDED).unpack_inputs, {one.draw: one for one in job.made}
+
+        def read(draw: Any) -> Any:  # noqa: ANN401  an array of one number
+            one = made[int(draw)]
+            if one.words:
+                raise NoInputsError(one.words)
+            data = unpack(one.data.tobytes(), vars(own))
+            return drawn.moved_to_gpu(data) if self._on_gpu else data
+
+        return read
 
     def _module(self, path: Path, source: str, call: PythonCall) -> ModuleType:
         """The module of a file, which runs once."""
@@ -123,6 +139,10 @@ class Modules:
             where = f"{job.path}:{at}" if at else str(job.path)
             raise ClaimError(f"{where}: no {of.__name__} can be made: {words_of(error)}") from None
         return made if callable(made) else made.forward  # type: ignore[no-any-return]  # whatever it is
+
+
+class NoInputsError(Exception):
+    """The get_inputs of a reference's file has raised, with these words."""
 
 
 class OtherWeightsError(Exception):

@@ -1,15 +1,26 @@
 """Values of a reference's classes as those of a submission's classes of the same names: a file often repeats them.
 
-`side is Side.LEFT` is false of the other file's Side. Knows enumerations, named tuples and dataclasses.
+`side is Side.LEFT` is false of the other file's Side. Where the submission has no such class, a value gets a class that
+holds the same, if the reference's has no code of its own. Knows enumerations, named tuples, dataclasses and classes
+that only hold values.
 """
 
 import copy
 import dataclasses
 import enum
-from types import ModuleType
-from typing import Any
+import functools
+import operator
+from collections import namedtuple
+from collections.abc import Mapping
+from types import FunctionType, ModuleType
+from typing import Any, Literal
 
-from kfuzz.devices import fields_of, inside, with_values
+from kfuzz.devices import UnsupportedError, fields_of, inside, with_values
+
+SET_UP = ("__init__", "__post_init__", "__new__")
+"""Functions that have run when an object is there."""
+MODULE = "__main__"
+"""That of a class that is made: it says nothing of kfuzz."""
 
 
 def in_own_classes(data: Any, theirs: ModuleType, own: ModuleType) -> Any:  # noqa: ANN401  whatever a call is handed
@@ -25,7 +36,7 @@ def in_own_classes(data: Any, theirs: ModuleType, own: ModuleType) -> Any:  # no
     made = {name: in_own_classes(one, theirs, own) for name, one in held.items()}
     if any(made[name] is not held[name] for name in held):
         data = with_values(data, made)
-    if not isinstance(other, type) or not has_fields_of(other, data):
+    if not isinstance(other, type) or not has_fields(other, isinstance(data, tuple), fields_of(data)):
         return data
     if isinstance(data, tuple):
         return other(*data)
@@ -34,9 +45,108 @@ def in_own_classes(data: Any, theirs: ModuleType, own: ModuleType) -> Any:  # no
     return data
 
 
-def has_fields_of(other: type, data: object) -> bool:
-    """Whether a class is one of the same kind as a value's, with the same fields."""
-    fields = fields_of(data)
-    if isinstance(data, tuple):
+def has_fields(other: type, is_tuple: bool, fields: tuple[str, ...]) -> bool:
+    """Whether a class is a named tuple, or a dataclass, with these fields."""
+    if is_tuple:
         return issubclass(other, tuple) and fields == getattr(other, "_fields", ())
     return dataclasses.is_dataclass(other) and fields == tuple(one.name for one in dataclasses.fields(other))
+
+
+@dataclasses.dataclass(frozen=True)
+class ClassInFile:
+    """A class of a reference's file, of whose values another process can have the like.
+
+    `bases` and `members`: those of an enumeration. `has_code`: it has functions of its own, which stay in that file.
+    """
+
+    kind: Literal["enum", "tuple", "dataclass", "plain"]
+    name: str
+    fields: tuple[str, ...] = ()
+    bases: tuple[type, ...] = ()
+    members: tuple[tuple[str, object], ...] = ()
+    has_code: bool = False
+    is_frozen: bool = False
+
+
+def describe_value(value: Any, theirs: ModuleType) -> tuple[ClassInFile, dict[str, Any]] | None:  # noqa: ANN401
+    """The class of a value and what the value holds, if its class in that module is of a known kind; else None."""
+    of = type(value)
+    fields, has_code = fields_of(value), has_own_code(of, theirs)
+    if isinstance(value, enum.Enum):
+        members = tuple((name, one.value) for name, one in of.__members__.items())
+        made = ClassInFile("enum", of.__name__, (), of.__bases__, members, has_code)
+        return made, {"name": value.name, "value": value.value}
+    if fields and isinstance(value, tuple):
+        return ClassInFile("tuple", of.__name__, fields, has_code=has_code), dict(zip(fields, value, strict=True))
+    held = {**constants_of(of), **{name: getattr(value, name) for name in fields}, **getattr(value, "__dict__", {})}
+    if dataclasses.is_dataclass(of):
+        is_frozen = bool(of.__dataclass_params__.frozen)  # type: ignore[attr-defined]  # each dataclass has them
+        return ClassInFile("dataclass", of.__name__, fields, has_code=has_code, is_frozen=is_frozen), held
+    return (ClassInFile("plain", of.__name__), held) if of.__bases__ == (object,) and not has_code else None
+
+
+def own_value(of: ClassInFile, held: Mapping[str, Any], own: Mapping[str, object]) -> Any:  # noqa: ANN401  of any class
+    """Such a value, of the class among these names that has the same fields, or of one that is made for it."""
+    other = own.get(of.name)
+    if of.kind == "enum":
+        names = str(held["name"]).split("|")  # of flags
+        if isinstance(other, enum.EnumType) and other.__members__.keys() >= {*names}:
+            return functools.reduce(operator.or_, (other[name] for name in names))
+        return class_like(of)(held["value"])
+    has_same = isinstance(other, type) and of.kind != "plain" and has_fields(other, of.kind == "tuple", of.fields)
+    kind: Any = other if has_same else class_like(of)
+    if of.kind == "tuple":
+        return kind(*held.values())
+    made = object.__new__(kind)
+    for name, one in held.items():
+        object.__setattr__(made, name, one)  # it may be frozen
+    return made
+
+
+def class_like(of: ClassInFile) -> Any:  # noqa: ANN401  a class
+    """A class that holds the same as one of a reference's file; UnsupportedError if that has functions."""
+    if of.has_code:
+        raise UnsupportedError(
+            f"get_inputs makes a {of.name}, a class with functions of its own: write this class in the answer, too"
+        )
+    return _class_like(repr(of), of)
+
+
+@functools.lru_cache(maxsize=64)
+def _class_like(_: str, of: ClassInFile) -> Any:  # noqa: ANN401  a class
+    made = _made_class(of)
+    made.__module__ = MODULE
+    return made
+
+
+def _made_class(of: ClassInFile) -> Any:  # noqa: ANN401  a class
+    if of.kind == "enum":
+        *mixed, base = of.bases
+        make: Any = base
+        return make(of.name, dict(of.members), **({"type": mixed[0]} if mixed else {}))
+    if of.kind == "tuple":
+        return namedtuple(of.name, of.fields)
+    if of.kind == "dataclass":
+        return dataclasses.make_dataclass(of.name, of.fields, frozen=of.is_frozen)
+    return type(of.name, (), {})
+
+
+def has_own_code(of: type, theirs: ModuleType) -> bool:
+    """Whether a class has functions that the file says, beside those that set its objects up."""
+    every = [pair for each in of.__mro__ if each.__module__ == theirs.__name__ for pair in vars(each).items()]
+    return any(
+        isinstance(one, property | functools.cached_property)
+        or (isinstance(inner := getattr(one, "__func__", one), FunctionType)
+            and name not in SET_UP and inner.__code__.co_filename == theirs.__file__)
+        for name, one in every
+    )  # fmt: skip
+
+
+def constants_of(of: type) -> dict[str, Any]:
+    """The values that a class has beside its functions."""
+    return {
+        name: one
+        for each in reversed(of.__mro__[:-1])
+        for name, one in vars(each).items()
+        if not name.startswith("_") and not callable(one) and not hasattr(one, "__get__")
+    }

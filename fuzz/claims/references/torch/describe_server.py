@@ -12,10 +12,10 @@ from pathlib import Path
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from kfuzz.claims.references.serving import serve
 from kfuzz.claims.references.torch import describing
 from kfuzz.claims.references.torch.twins.run import core
 from kfuzz.claims.references.torch.twins.table import every_rule
+from kfuzz.common.serving import serve
 
 
 def main() -> None:

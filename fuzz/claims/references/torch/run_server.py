@@ -3,8 +3,8 @@
     python -m kfuzz.claims.references.torch.run_server
 
 A line names a folder with run.json and inputs.npz; the process leaves sets.npz there, or words.json if answer.npz asks
-what explains it, error.txt, or raised.txt if the reference raises, and prints a line. It ends with its input. The
-references' files run here, and never in a process that judges.
+what explains it, or what get_inputs makes for an answer, error.txt, or raised.txt if the reference raises, and prints a
+line. It ends with its input. The references' files run here, and never in a process that judges.
 """
 
 import functools
@@ -19,7 +19,6 @@ import numpy as np
 import torch
 
 from kfuzz.claims.references.running import arrays_of_set
-from kfuzz.claims.references.serving import serve
 from kfuzz.claims.references.torch.declared import CannotError
 from kfuzz.claims.references.torch.inputs import in_declared_types, tensors_for
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
@@ -29,8 +28,12 @@ from kfuzz.claims.references.torch.twins.changed import Explaining
 from kfuzz.claims.references.torch.twins.leaves import leaves, named_outputs
 from kfuzz.claims.references.torch.twins.steps import steps_of
 from kfuzz.claims.references.torch.twins.three_runs import Answered
+from kfuzz.common.serving import serve
+from kfuzz.devices.python.making import DATA, DRAWS, NO_DATA, RAISED
 from kfuzz.devices.python.raising import words_of
+from kfuzz.devices.python.torch.drawn_inputs import inputs_of_draw
 from kfuzz.devices.python.torch.elements import TYPES
+from kfuzz.devices.python.torch.handed_inputs import NoDataError, pack_inputs
 from kfuzz.oracle.diagnosis.mutated import WrongAnswer
 from kfuzz.oracle.numbers.elements import ELEMENTS, NARROW
 from kfuzz.oracle.op.backward import DERIVATIVE
@@ -49,6 +52,9 @@ def answer_run(folder: Path) -> None:
     try:
         if asked.pop("steps", False):
             save_steps(folder, asked)
+            return
+        if draws := asked.pop(DRAWS, ()):
+            save_inputs(folder, known_reference(json.dumps(asked)), asked["path"], draws)
             return
         narrow, of_operands = (TYPES[NARROW[one]] if one else None for one in (kernel, operands))
         answered = answered_in(folder, asked, narrow, of_operands, is_exact=kernel is not None)
@@ -109,6 +115,21 @@ def save_steps(folder: Path, asked: Mapping[str, Any]) -> None:
     given = tensors_for(known.declared, known.declared.sizes)
     made = [asdict(one) for one in steps_of(Answered(known.call, list(given.values()), asked["path"]))]
     (folder / "steps.json").write_text(json.dumps(made), encoding="utf-8")
+
+
+def save_inputs(folder: Path, known: Runnable, path: str, draws: Sequence[int]) -> None:
+    """Leave what get_inputs makes under each of these draws, or why it does not."""
+    assert known.module is not None, "its inputs have a maker"
+    for draw in draws:
+        try:
+            made = inputs_of_draw(known.module.get_inputs, Path(path), draw)
+        except Exception as error:  # of their code, under this seed
+            (folder / f"{draw}{RAISED}").write_text(words_of(error), encoding="utf-8")
+            continue
+        try:
+            (folder / f"{draw}{DATA}").write_bytes(pack_inputs(made, known.module))
+        except NoDataError as error:
+            (folder / NO_DATA).write_text(str(error), encoding="utf-8")
 
 
 def save_sets(folder: Path, asked: AskedRun) -> None:

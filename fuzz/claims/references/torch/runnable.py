@@ -49,6 +49,8 @@ class Runnable:
     """The function whose gradients the reference computes, if it computes gradients."""
     halves: str = ""
     """The type of 16 bits that some of its inputs have, of those that are no arrays, too."""
+    module: ModuleType | None = None
+    """That of its file, if get_inputs makes its inputs."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -102,8 +104,9 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
     beside = {"whole": dict(declared.whole), "args": given.texts, "multiples": given.multiples, **shape_of(declared)}
     beside |= made_with(module) if is_module else {"parameters": parameters_of(reference)}
     if isinstance(given, DrawnInputs):
-        return Runnable(call, is_module, declared, {**beside, "drawn": given.as_json()}, halves=given.halves)
-    return Runnable(call, is_module, declared, {**beside, "given": given.as_json()})
+        beside = {**beside, "drawn": given.as_json()}
+        return Runnable(call, is_module, declared, beside, halves=given.halves, module=module)
+    return Runnable(call, is_module, declared, {**beside, "given": given.as_json()}, module=module)
 
 
 def inputs_for(

@@ -6,7 +6,7 @@ from types import FrameType
 
 import pytest
 
-from kfuzz.claims.references.serving import NoAnswerError, ask
+from kfuzz.common.serving import NoAnswerError, ask
 
 SERVER = """
 import sys
