@@ -61,6 +61,7 @@ from kfuzz.devices.python.probes import (
     Strided,
     begins_at_once,
     decoy_of,
+    form_of_decoy,
     has_late_input,
     has_ordinary_memory,
     has_prelude,
@@ -328,7 +329,7 @@ class Bench:
         self, job: Job, image: Bytes, memory: Stretch, views: NamedViews, number: int
     ) -> EarlierInput | None:
         """Call with another input at the same addresses, in some trials many times; None if there is no other input."""
-        form = list(Decoy)[number % len(Decoy)]
+        form = form_of_decoy(self._seed, number)
         decoys = {one.name: decoy_of(one, form) for one in job.buffers if one.content is not None}
         memory.write(image)
         if all(same_bits(views[name].read(), decoy) for name, decoy in decoys.items()):

@@ -54,6 +54,13 @@ def decoy_of(buffer: Buffer, form: Decoy) -> NDArray[np.generic]:
     return narrow(values, buffer.element).reshape(buffer.shape)
 
 
+def form_of_decoy(seed: int, number: int) -> Decoy:
+    """How the input before a call differs. Each form comes first in some trials: a cache by rounded numbers is filled
+    by whatever comes first, and then only an answer that was kept of nearly the same input is wrong.
+    """
+    return list(Decoy)[(seed + number) % len(Decoy)]
+
+
 def has_prelude(seed: int, elements: int) -> bool:
     """Whether a trial begins with many calls, which show a callable that turns wrong after a while."""
     return seed % PRELUDE_EVERY == PRELUDE_EVERY - 1 and elements <= PRELUDE_ELEMENTS
