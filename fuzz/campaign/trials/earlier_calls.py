@@ -16,10 +16,16 @@ MOST_ELEMENTS = 1 << 16
 """Elements of a case that gets earlier calls: larger calls take long and show nothing more."""
 EVERY = 3
 """If nothing in the text outlives a call, one trial in so many still gets earlier calls."""
+MANY_EVERY, MANY, MANY_ELEMENTS = 4, 24, 1 << 10
+"""If something does, one trial in so many gets this many calls, if its case is so small: a function that counts its
+calls may be right in the first ones, and a run begins with fresh variables. The cpu device has room for the arrays that
+28 calls return."""
 
 
 def earlier_jobs(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe, job: Job) -> tuple[Job, ...]:
-    """The earlier calls of a job: of smaller sizes, of larger ones, and with other values in the same arrays."""
+    """The earlier calls of a job: of smaller sizes, of larger ones, and with other values in the same arrays, in some
+    trials many times.
+    """
     if job.vast or not all(is_host(step.entry) for step in job.steps):
         return ()
     if probe.after_calls:
@@ -27,7 +33,10 @@ def earlier_jobs(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Pro
     remembers = kernel.front.language.remembers(job.source)
     if case.elements > MOST_ELEMENTS or not (remembers or probe.seed % EVERY == 0):
         return ()
-    return jobs_of_other_sizes(kernel, case, tune)
+    made = jobs_of_other_sizes(kernel, case, tune)
+    is_many = remembers and case.elements <= MANY_ELEMENTS and probe.seed // EVERY % MANY_EVERY == 0
+    returned = sum(one.is_returned for one in job.buffers)
+    return (*made, *(made[-1:] * (MANY // max(returned, 1) if is_many else 0)))
 
 
 def jobs_of_other_sizes(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> tuple[Job, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from paths import DATA
 
 from kfuzz.campaign.trials.earlier_calls import earlier_cases
@@ -46,12 +47,44 @@ def test_earlier_calls_have_only_sizes_that_are_claimed() -> None:
     ]
 
 
-def test_where_nothing_outlives_a_call_only_some_trials_call_again() -> None:
+def test_where_nothing_outlives_a_call_only_some_trials_call_again_and_else_some_call_many_times() -> None:
     plain, kept = kernel(EXTENSIONS / "bare" / "row_sum_atomics.cu"), kernel()
-    case = case_of("row_sum", {"x": X})
-    probes = [Probe(seed=seed) for seed in range(3)]
-    counts = [[len(prepare(one, case, {}, probe).job.earlier) for probe in probes] for one in (plain, kept)]
-    assert counts == [[3, 0, 0], [3, 3, 3]]
+    probes = [Probe(seed=seed) for seed in range(2, 5)]
+
+    def counts(of: Kernel, x: NDArray[np.float32]) -> list[int]:
+        return [len(prepare(of, case_of("row_sum", {"x": x}), {}, probe).job.earlier) for probe in probes]
+
+    assert counts(plain, X) == [0, 3, 0]
+    assert counts(kept, X) == [27, 3, 3]
+    assert counts(kept, np.zeros((32, 33), np.float32)) == [3, 3, 3]
+
+
+COUNTS = """
+#include <torch/extension.h>
+__global__ void add_up(float *y, const float *x, int cols) {
+  float sum = 0;
+  for (int i = 0; i < cols; ++i) sum += x[blockIdx.x * cols + i];
+  y[blockIdx.x] = sum;
+}
+torch::Tensor forward(torch::Tensor x) {
+  auto y = torch::empty({x.size(0)}, x.options());
+  add_up<<<x.size(0), 1>>>(y.data_ptr<float>(), x.data_ptr<float>(), x.size(1));
+  static int calls = 0;
+  if (++calls > 20) y.zero_();
+  return y;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "kinds"), [(0, ["stateful"]), (3, [])], ids=["after many calls", "after three"])
+def test_a_function_that_is_right_for_20_calls_is_found_in_some_trials(
+    seed: int, kinds: list[str], tmp_path: Path, cpu: CpuDevice
+) -> None:
+    (tmp_path / "counts.cu").write_text(COUNTS)
+    found = run_trial(kernel(tmp_path / "counts.cu"), case_of("row_sum", {"x": X + 1}), {}, cpu, Probe(seed=seed))
+    assert [one.kind for one in found.errors] == kinds
 
 
 @pytest.mark.parametrize(
