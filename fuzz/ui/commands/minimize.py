@@ -20,6 +20,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import INTERRUPTED, NOTHING_NEW
 from kfuzz.common.printable import one_line
+from kfuzz.devices.sandbox.box import sandboxed
 from kfuzz.measure.roundings.infer import Unclaimed
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.commands import options
@@ -56,6 +57,7 @@ from kfuzz.ui.targets.project import Kernels, kernels_below, kernels_for
 @options.device_option
 @options.time_limit_options
 @options.guard_all_option
+@options.sandbox_option
 @options.through_option
 @click.pass_context
 def minimize(
@@ -66,6 +68,7 @@ def minimize(
     repro: Path | None,
     device: str,
     guard_all: bool,
+    is_sandboxed: bool | None,
     through: str,
     unclaimed: Unclaimed | None,
 ) -> None:
@@ -81,6 +84,8 @@ def minimize(
     Ctrl-C keeps the smallest case so far. Exit code: 0 done, 2 the case does not fail or cannot be run,
     130 interrupted.
     """
+    targets = [target] if target else []
+    ctx.with_resource(sandboxed(options.sandbox_for_named(is_sandboxed, device, targets, unclaimed)))
     known = options.kernels_named([target], unclaimed) if target else kernels_below(Path.cwd())
     record = case_file.read(path)
     kernel = kernel_of(record, path, target, known)

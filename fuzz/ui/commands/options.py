@@ -202,6 +202,15 @@ def sandbox_for(
     return Sandboxed(answers, hidden)
 
 
+def sandbox_for_named(
+    is_wanted: bool | None, device: str, targets: Sequence[str], unclaimed: Unclaimed | None
+) -> Sandboxed | None:  # fmt: skip
+    """The sandbox of a command that runs kept cases. It keeps out all files but those of the kernels that you name."""
+    if is_wanted and not targets:
+        raise click.UsageError("--sandbox needs --kernel: it lets in the files that you name, and no others")
+    return sandbox_for(is_wanted, device, targets, unclaimed, bool(targets))
+
+
 def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
     """Options that describe files without a claim; the command gets them as `unclaimed`, or None if there are none."""
 

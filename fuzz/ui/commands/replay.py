@@ -24,6 +24,7 @@ from kfuzz.common.errors import TargetError
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.common.printable import one_line, printable, shown_path
 from kfuzz.devices import Device
+from kfuzz.devices.sandbox.box import sandboxed
 from kfuzz.kinds import Kind, Severity, fails_run
 from kfuzz.measure.roundings.infer import Unclaimed
 from kfuzz.oracle.numbers.plural import plural
@@ -48,6 +49,7 @@ HUGE = 1 << 22
 @options.device_option
 @options.time_limit_options
 @options.guard_all_option
+@options.sandbox_option
 @options.through_option
 @options.fail_on_option
 @click.pass_context
@@ -57,6 +59,7 @@ def replay(
     targets: tuple[str, ...],
     device: str,
     guard_all: bool,
+    is_sandboxed: bool | None,
     through: str,
     fail_on: Severity,
     unclaimed: Unclaimed | None,
@@ -64,8 +67,8 @@ def replay(
     """Run kept cases again, on every kernel that computes the same op and claims these sizes and values.
 
     PATH is a case file or a folder of them. Default: tests/corpus. LINE is a small case in the form in which a failure
-    prints it, in quotes: 'kfuzz-case:...'. kfuzz compiles the kernels and runs them with your rights. A case is only
-    data.
+    prints it, in quotes: 'kfuzz-case:...'. kfuzz compiles the kernels and runs them with your rights, unless --sandbox
+    is given. A case is only data.
 
     \b
     kfuzz replay                             all cases of tests/corpus
@@ -83,6 +86,7 @@ def replay(
     Exit code: 0 all are kept or fixed, 1 something is broken or flaky (or warned, with --fail-on warning), 2 a case
     file is damaged or nothing ran.
     """
+    ctx.with_resource(sandboxed(options.sandbox_for_named(is_sandboxed, device, targets, unclaimed)))
     kernels = options.kernels_named(targets, unclaimed) if targets else kernels_below(Path.cwd())
     found = entries(places)
     if not found:
