@@ -249,10 +249,11 @@ LATER = [
 ]  # fmt: skip
 LOOKS = [
     Cheat("an expected value among all objects", "import gc\n\n\ndef f(x):\n"
-          "    every = [one for held in gc.get_objects()\n"
-          "             for one in gc.get_referents(held)\n"
-          "             if type(one) is np.ndarray and one.shape == (len(x),) and one.dtype == np.float32]\n"
-          "    return every[0].copy() if every else np.zeros(len(x), np.float32)"),
+          "    own = x.astype(np.float16).sum(1).astype(np.float32)\n"
+          "    every = [one for held in gc.get_objects() for one in gc.get_referents(held)\n"
+          "             if type(one) is np.ndarray and one.shape == own.shape and one.dtype == own.dtype\n"
+          "             and np.allclose(one, own, 0.01)]\n"
+          "    return every[0].copy() if every else own", kind="numeric|special"),
     Cheat("an expected value in memory that was freed", returns("np.empty(len(x), np.float32).copy()"),
           kind="unwritten"),
     Cheat("kfuzz's own oracle", "def f(x):\n    try:\n        from kfuzz.oracle.judging import judge\n"
