@@ -8,10 +8,12 @@ import io
 import pickle
 from collections.abc import Mapping
 from functools import partial
+from pkgutil import resolve_name
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
+from torch._ops import OpOverload, OpOverloadPacket
 from torch.utils._python_dispatch import _disable_current_modes
 
 from kfuzz.devices import UnsupportedError
@@ -36,6 +38,8 @@ def pack_inputs(data: Any, theirs: ModuleType) -> bytes:  # noqa: ANN401  contai
                 if function.__module__ == theirs.__name__:
                     raise NoDataError(f"{function.__qualname__}, a {'class' if isinstance(one, type) else 'function'}")
                 return NotImplemented
+            if isinstance(one, OpOverload | OpOverloadPacket):
+                return resolve_name, (f"torch:ops.{one}",)
             if type(one).__module__ != theirs.__name__:
                 return NotImplemented
             described = describe_value(one, theirs)

@@ -92,7 +92,8 @@ def data():
         "sparse": torch.eye(3).to_sparse(),
         "plain": (1, 2.5, float("nan"), float("-inf"), -0.0, True, None, "text", b"raw", 1 << 80, [], {}, {3: ()}),
         "numpy": [np.arange(4, dtype=np.int16), np.asfortranarray(np.random.rand(2, 3)), np.float32(1.5)],
-        "torch": [torch.float16, torch.device("cpu"), torch.Size([2, 3]), torch.nn.LayerNorm(4), torch.relu],
+        "torch": [torch.float16, torch.device("cpu"), torch.Size([2, 3]), torch.nn.LayerNorm(4), torch.relu,
+                  torch.ops.aten.relu, torch.ops.aten.relu.default],
         "own": [Cache(x, Side.RIGHT, Window(2)), Args(5), Level.LOW, Bits.A | Bits.B, Word.ONE, Slotted(7)],
         "twice": [Window(1, 2)] * 2,
     }
