@@ -157,6 +157,8 @@ class PythonCall:
     """The literals with which an object of a class is made; None for those of get_init_inputs()."""
     beside: tuple[str, ...] = ()
     """The folders of the files that its task hands over with it. A task compares numbers, of whatever type they are."""
+    files: tuple[str, ...] = ()
+    """These files, as far as the task names them: a sandbox lets them in, but for the reference."""
     doubles: tuple[str, ...] = ()
     """The outputs that its reference returns in float64: it may do so, too."""
     as_made: bool = False

@@ -163,6 +163,7 @@ def read_callable(
         others=() if claim.library else libs.others,
         init=claim.init,
         beside=reference.folders if reference else (),
+        files=reference.files if reference else (),
         doubles=reference.doubles if reference else (),
         as_made=written.is_reference,
         maker=maker_by(reference) if reference and any(map(has_maker, args)) else None,

@@ -18,10 +18,10 @@ class Reference:
     """A reference by its name, in a file with this text.
 
     `format`: the title of the format of submissions whose problem it is; empty if it is of none. `folders`: those of
-    the problem's files, which a submission may import. `overwrites`: the inputs that it changes on its way and returns.
-    `shares`: the outputs that lie in an input's memory. `doubles`: those in float64. `kept`: a sentence that says which
-    inputs are as its get_inputs makes them, and why. `question`: what the process of the module `server` is asked, as
-    JSON, for what get_inputs makes.
+    the problem's files, which a submission may import; `files`: these, as far as the problem names them.
+    `overwrites`: the inputs that it changes on its way and returns. `shares`: the outputs that lie in an input's
+    memory. `doubles`: those in float64. `kept`: a sentence that says which inputs are as its get_inputs makes them, and
+    why. `question`: what the process of the module `server` is asked, as JSON, for what get_inputs makes.
     """
 
     path: Path
@@ -29,6 +29,7 @@ class Reference:
     name: str
     format: str = ""
     folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     overwrites: tuple[str, ...] = ()
     shares: tuple[str, ...] = ()
     doubles: tuple[str, ...] = ()

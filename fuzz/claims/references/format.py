@@ -60,6 +60,8 @@ class Format:
     """The names of files beside a reference that give arguments, by what the process calls them that describes it."""
     folders: Callable[[Path], tuple[str, ...]] = lambda _: ()
     """The folders of a reference's problem, which a submission may import."""
+    files: Callable[[Path], tuple[str, ...]] = lambda _: ()
+    """The files in them that the problem names."""
     complete: Callable[[FrontMatter, WrittenClaim, TracerAnswer], WrittenClaim] = lambda _, claim, __: claim
     """The claim with what the problem says of it."""
     why_not_cuda: Callable[[TracerAnswer], str] = lambda _: ""

@@ -26,7 +26,8 @@ def reference_of(front: FrontMatter, name: str | None) -> Reference:
     placed = None if name is None else place_reference(front, name)
     found = reference_in(front, *placed) if placed else reference_near(front, name)
     folders = tuple(folder for one in formats() for folder in one.folders(found.path)) if placed else ()
-    return replace(found, format=title_of(found), folders=folders)
+    files = tuple(file for one in formats() for file in one.files(found.path)) if placed else ()
+    return replace(found, format=title_of(found), folders=folders, files=files)
 
 
 def place_reference(front: FrontMatter, name: str) -> Placed | None:
@@ -86,9 +87,10 @@ def likely_names(front: FrontMatter, source: str) -> tuple[str, ...]:
 
 
 def file_of_reference(reference: Path) -> Path:
-    """The file or folder of a reference as a command names it: without the function in it."""
+    """The file of a reference as a command names it: without the function in it; of a folder the file there."""
     named = IN_A_FILE.fullmatch(str(reference))
-    return Path(named[1]) if named else reference
+    path = Path(named[1]) if named else reference
+    return next((path / one for one in BESIDE if (path / one).is_file()), path)
 
 
 def name_of_reference(reference: Path) -> str:

@@ -141,7 +141,8 @@ def reference_behind(op: str) -> Reference | None:
         return None
     raw = cache.fetch(str(formula.with_suffix(MADE_FROM).relative_to(cache.folder())))
     known = None if raw is None else json.loads(raw)
-    return known and Reference(**{**known, "path": Path(known["path"]), "folders": tuple(known["folders"])})
+    lists = {name: tuple(one) for name, one in (known or {}).items() if isinstance(one, list)}
+    return known and Reference(**{**known, **lists, "path": Path(known["path"])})
 
 
 def formula_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) -> tuple[Path, dict[str, Any]]:

@@ -105,7 +105,7 @@ class PythonDevice:
             self._drop_large()
             while len(self._workers) >= KEPT:
                 self._workers.popitem(last=False)[1].close()
-            box = self._sandboxed.box_of(job.path) if self._sandboxed else None
+            box = self._sandboxed.box_of(job.path, call_of(job).files) if self._sandboxed else None
             start = partial(self._start, self._nursery_for(call_of(job)), box)
             module = AS_ON_GPU if key in self._imitating else self._module
             self._workers[key] = Worker(

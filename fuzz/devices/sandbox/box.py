@@ -190,9 +190,9 @@ class Sandboxed:
         """The box for all of them."""
         return box_for(self.answers, self.hidden)
 
-    def box_of(self, answer: Path) -> Box:
-        """The box for one of them."""
-        return box_for((answer,), self.hidden)
+    def box_of(self, answer: Path, beside: Iterable[str] = ()) -> Box:
+        """The box for one of them, which may import these files, too."""
+        return box_for((answer,), self.hidden, map(Path, beside))
 
 
 IN_FORCE = "SANDBOX_IN_FORCE"
@@ -228,8 +228,8 @@ def sandboxed(these: Sandboxed | None) -> Iterator[None]:
             os.environ[IN_FORCE] = before
 
 
-def box_for(answers: Iterable[Path], hidden: Iterable[Path] = ()) -> Box:
-    """The box for these answers; the hidden files stay out of its reach."""
+def box_for(answers: Iterable[Path], hidden: Iterable[Path] = (), beside: Iterable[Path] = ()) -> Box:
+    """The box for these answers, and the files that they may import; the hidden files stay out of its reach."""
     secret = tuple(one.resolve() for one in hidden)
     read = [*_read_by_all(secret, tuple(sys.path), str(Path.cwd()))]
     read += [str(cache.folder() / one) for one in KEPT]
@@ -240,6 +240,10 @@ def box_for(answers: Iterable[Path], hidden: Iterable[Path] = ()) -> Box:
         if not _is_broad(folder):
             read += _without(folder, secret, with_hidden=False)
             listed.append(str(folder))
+    for one in (path.resolve() for path in beside):
+        if not any(each in (one, *one.parents) for each in secret):
+            read.append(str(one))
+            listed.append(str(one.parent))
     return Box(tuple(dict.fromkeys(read)), tuple(dict.fromkeys(listed)), str(_scratch_place()), memory_of_box())
 
 

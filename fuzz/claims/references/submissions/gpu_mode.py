@@ -70,6 +70,11 @@ def folders_of(task: str, folder: Path) -> list[str]:
     )
 
 
+def files(reference: Path) -> tuple[str, ...]:
+    """The files that the task of a reference names, if it has one."""
+    return tuple(str((reference.parent / name).resolve()) for name in FILE.findall(task_of(reference)))
+
+
 def complete(front: FrontMatter, claim: WrittenClaim, answer: TracerAnswer) -> WrittenClaim:
     """The claim with what a task hands over."""
     return with_task(claim, answer) if DATA in answer else claim
@@ -137,6 +142,7 @@ FORMAT = Format(
     poses=poses,
     beside=files_beside,
     folders=folders,
+    files=files,
     complete=complete,
     why_not_cuda=why_not_cuda,
     help=f"GPU MODE's reference.py beside its {TASK}",

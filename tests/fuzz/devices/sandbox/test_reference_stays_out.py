@@ -227,3 +227,73 @@ def test_the_judgement_says_the_same(folder: Path) -> None:
         path, reference = files_of(folder, text, problem)
         found = kfuzz.judge_file(path, reference, budget=3.0, seed=3, device="cpu")
         assert found.status == status, found
+
+
+TASK = """
+tests:
+  - {"rows": 3, "cols": 8, "seed": 1}
+files:
+  - {"name": "submission.py", "source": "@SUBMISSION@"}
+  - {"name": "utils.py", "source": "../utils.py"}
+  - {"name": "reference.py", "source": "reference.py"}
+  - {"name": "eval.py", "source": "../no_such_file.py"}
+"""
+TASK_REFERENCE = """
+import torch
+from utils import doubled
+
+
+def generate_input(rows, cols, seed):
+    gen = torch.Generator().manual_seed(seed)
+    return torch.randn(rows, cols, generator=gen)
+
+
+def ref_kernel(data):
+    return doubled(data)
+
+
+def check_implementation(data, output):
+    return "never asked"
+"""
+TASK_ANSWER = """
+from utils import doubled
+
+
+def custom_kernel(data):
+    return doubled(data)
+"""
+TASK_CHEAT = """
+import torch
+from utils import doubled
+
+
+def custom_kernel(data):
+    try:
+        from reference import ref_kernel
+        return ref_kernel(data)
+    except Exception:
+        return torch.zeros_like(data)
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "status"),
+    [
+        ("elsewhere", TASK_ANSWER, "kept"),
+        pytest.param("problems/task", TASK_ANSWER, "kept", marks=pytest.mark.soak),
+        pytest.param("elsewhere", TASK_CHEAT, "broken", marks=pytest.mark.soak),
+        ("problems/task", TASK_CHEAT, "broken"),
+    ],
+)
+def test_an_answer_imports_what_its_task_names_but_not_the_reference(
+    place: str, text: str, status: str, tmp_path: Path
+) -> None:
+    task = tmp_path / "problems/task"
+    task.mkdir(parents=True)
+    (tmp_path / place).mkdir(exist_ok=True)
+    (task / "task.yml").write_text(TASK)
+    (task / "reference.py").write_text(TASK_REFERENCE)
+    (tmp_path / "problems/utils.py").write_text("def doubled(x):\n    return 2 * x\n")
+    (tmp_path / place / "answer.py").write_text(text)
+    found = kfuzz.judge_file(tmp_path / place / "answer.py", task, budget=2.0, seed=3, device="cpu")
+    assert found.status == status, found
