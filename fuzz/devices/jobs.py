@@ -106,7 +106,7 @@ class DrawnWeights:
 
 
 @dataclass(frozen=True)
-class Maker:
+class MakerOfInputs:
     """What makes the inputs of a reference: `get_inputs` of its file, in the process of a module that stays up.
 
     `question`: what that process is asked, as JSON, for the inputs under some draws.
@@ -163,7 +163,7 @@ class PythonCall:
     """The outputs that its reference returns in float64: it may do so, too."""
     as_made: bool = False
     """An object stays in the mode in which its class leaves it, as in the benchmark of its reference."""
-    maker: Maker | None = None
+    maker: MakerOfInputs | None = None
     """What makes what the arguments call so."""
     weights: DrawnWeights | None = None
     """The sets of weights with which an object of a class may be made; None if it has only its own."""

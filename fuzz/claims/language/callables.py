@@ -20,7 +20,7 @@ from kfuzz.claims.language.reading import ClaimNames
 from kfuzz.claims.language.reference import Reference
 from kfuzz.claims.language.roles import Roles
 from kfuzz.common.printable import shown_path
-from kfuzz.devices import ClaimError, DrawnWeights, Maker, PythonCall, has_maker, is_literal, names_together
+from kfuzz.devices import ClaimError, DrawnWeights, MakerOfInputs, PythonCall, has_maker, is_literal, names_together
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.op.shapes import is_derived, lengths_of
@@ -184,9 +184,9 @@ def read_callable(
     )
 
 
-def maker_by(reference: Reference) -> Maker:
+def maker_by(reference: Reference) -> MakerOfInputs:
     """What makes the inputs of a reference."""
-    return Maker(reference.path, reference.source, reference.server, reference.question)
+    return MakerOfInputs(reference.path, reference.source, reference.server, reference.question)
 
 
 def drawn_weights(array: str, digests: Sequence[Mapping[str, str]]) -> DrawnWeights:

@@ -15,7 +15,7 @@ from pathlib import Path
 from kfuzz.devices import Entry, Job, NeedsGpuError, OtherLibraryError, Outcome, Probe, PythonCall, called_first
 from kfuzz.devices.memory.machine_memory import LIMIT, resident_bytes
 from kfuzz.devices.python.libraries import libraries
-from kfuzz.devices.python.making import InputMaker
+from kfuzz.devices.python.making import InputsOfJobs
 from kfuzz.devices.python.options import CallableOptions
 from kfuzz.devices.sandbox.box import Box, in_force
 from kfuzz.devices.worker.confirming import confirm, is_doubtful
@@ -53,7 +53,7 @@ class PythonDevice:
         self._most_bytes = None if name == "gpu" else most_bytes
         module = ("serve_guarded" if guard_all else "serve_on_gpu") if name == "gpu" else "backend"
         self._module = f"kfuzz.devices.python.{module}"
-        self._inputs = InputMaker(self._sandboxed is not None)
+        self._inputs = InputsOfJobs(self._sandboxed is not None)
         self._workers: OrderedDict[CallableKey, Worker] = OrderedDict()
         self._libraries: dict[CallableKey, str] = {}
         """The libraries of files that did not take the arrays of the first one."""

@@ -15,7 +15,17 @@ from pathlib import Path
 import numpy as np
 
 from kfuzz.common import serving
-from kfuzz.devices import MAKER, ClaimError, HandedInputs, Job, Maker, PythonCall, UnsupportedError, cache, called_first
+from kfuzz.devices import (
+    MAKER,
+    ClaimError,
+    HandedInputs,
+    Job,
+    MakerOfInputs,
+    PythonCall,
+    UnsupportedError,
+    cache,
+    called_first,
+)
 
 DRAWS = "draws"
 """In a question: the draws whose inputs are wanted."""
@@ -28,7 +38,7 @@ KEPT_BYTES = 64 << 20
 """Inputs that are kept for the next runs of a trial; those of one job always are."""
 
 
-class InputMaker:
+class InputsOfJobs:
     """Makes the inputs of jobs, and keeps the last ones: a trial runs its job many times."""
 
     def __init__(self, is_sandboxed: bool) -> None:
@@ -59,7 +69,7 @@ class InputMaker:
             self._kept.popitem(last=False)
         return replace(without_maker(job), earlier=tuple(map(without_maker, job.earlier)), made=made)
 
-    def _make(self, maker: Maker, draws: Sequence[int]) -> None:
+    def _make(self, maker: MakerOfInputs, draws: Sequence[int]) -> None:
         if not draws:
             return
         with cache.scratch() as folder:

@@ -29,7 +29,7 @@ class NoDataError(Exception):
 def pack_inputs(data: Any, theirs: ModuleType) -> bytes:  # noqa: ANN401  containers of tensors
     """The inputs that a module makes, without anything of the module; NoDataError where that cannot be."""
 
-    class Pickler(pickle.Pickler):
+    class DataPickler(pickle.Pickler):
         """Values of the module's classes as what they hold."""
 
         def reducer_override(self, one: object) -> Any:  # noqa: ANN401  what pickle asks for
@@ -49,7 +49,7 @@ def pack_inputs(data: Any, theirs: ModuleType) -> bytes:  # noqa: ANN401  contai
 
     made = io.BytesIO()
     try:
-        torch.save(data, made, pickle_module=_pickling(Pickler=Pickler))
+        torch.save(data, made, pickle_module=_pickling(Pickler=DataPickler))
     except NoDataError:
         raise
     except Exception as error:  # of pickle, of torch, or of a class's own code
@@ -60,7 +60,7 @@ def pack_inputs(data: Any, theirs: ModuleType) -> bytes:  # noqa: ANN401  contai
 def unpack_inputs(raw: bytes, own: Mapping[str, object]) -> Any:  # noqa: ANN401  containers of tensors
     """The same inputs; values of the file's classes are of those among these names that have the same fields."""
 
-    class Unpickler(pickle.Unpickler):
+    class DataUnpickler(pickle.Unpickler):
         """Values of the file's classes as those of the reader's."""
 
         def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401  what pickle asks for
@@ -72,7 +72,7 @@ def unpack_inputs(raw: bytes, own: Mapping[str, object]) -> Any:  # noqa: ANN401
                 raise UnsupportedError(f"get_inputs makes a {module}.{name}: {words_of(error)}") from None
 
     with _disable_current_modes():
-        return torch.load(io.BytesIO(raw), weights_only=False, pickle_module=_pickling(Unpickler=Unpickler))
+        return torch.load(io.BytesIO(raw), weights_only=False, pickle_module=_pickling(Unpickler=DataUnpickler))
 
 
 def _pickling(**parts: type) -> ModuleType:
