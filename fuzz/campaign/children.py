@@ -1,4 +1,4 @@
-"""Child processes, each with a device of its own, that run jobs and send back each result as soon as they have it.
+"""Child processes that run jobs, each with a device or another tool of its own, and send each result once they have it.
 
 Ctrl-C does not reach them: their parent handles it and ends them. Knows processes, pipes and signals; never what a job
 is.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from kfuzz.common.malloc import keep_freed_memory
 from kfuzz.common.numpy_threads import lift_limit, use_one_thread
@@ -25,26 +25,33 @@ JOIN_SECONDS = 2.0
 ENDED = (EOFError, BrokenPipeError, ConnectionResetError)
 """The process at the other end of the pipe has ended, or has closed it."""
 
+
+class ClosableTool(Protocol):
+    """What a process makes before its first job, and closes at its end, such as a device."""
+
+    def close(self) -> None:
+        """Give back what it holds."""
+
+
+Tool = TypeVar("Tool", bound=ClosableTool)
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 MakeDevice = Callable[[], Device]
 Work = Callable[[Device, Task], Iterable[Answer]]
 """What a process does with a job. Like `MakeDevice` it is sent to the process, so it must be picklable."""
-WorkInTurn = Callable[[Device, Iterator[Task | None]], Iterable[Answer]]
-"""What a process does with the jobs that it was sent, in their order; None means that no further job has come."""
 
 
 @dataclass(frozen=True)
-class OneByOne(Generic[Task, Answer]):
+class OneByOne(Generic[Tool, Task, Answer]):
     """Work that begins each job after the last one has ended."""
 
-    work: Work[Task, Answer]
+    work: Callable[[Tool, Task], Iterable[Answer]]
 
-    def __call__(self, device: Device, jobs: Iterator[Task | None]) -> Iterator[Answer]:
+    def __call__(self, tool: Tool, jobs: Iterator[Task | None]) -> Iterator[Answer]:
         for job in jobs:
             if job is None:
                 return
-            yield from self.work(device, job)
+            yield from self.work(tool, job)
 
 
 class KilledError(DeviceError):
@@ -58,10 +65,13 @@ class Child(Generic[Task, Answer]):
     loaded its modules; several processes do so at the same time.
     """
 
-    def __init__(self, make_device: MakeDevice, work: WorkInTurn[Task, Answer]) -> None:
+    def __init__(
+        self, make_tool: Callable[[], Tool], work: Callable[[Tool, Iterator[Task | None]], Iterable[Answer]]
+    ) -> None:
+        """`work` gets the jobs that the process was sent, in their order; None means that no further job has come."""
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self._settings: tuple[MakeDevice, WorkInTurn[Task, Answer]] | None = make_device, work
+        self._settings: tuple[object, object] | None = make_tool, work
         with use_one_thread() as variables:
             self.process: BaseProcess = context.Process(target=_serve, args=(theirs, variables))
             start_process(self.process)
@@ -75,7 +85,7 @@ class Child(Generic[Task, Answer]):
         self._send(job)
 
     def begin(self) -> None:
-        """Let the process make its device, if it has not begun."""
+        """Let the process make its tool, if it has not begun."""
         if self._settings is not None:
             self._send(self._settings)
             self._settings, self._begins = None, True
@@ -173,12 +183,14 @@ def _jobs(pipe: Connection) -> Iterator[Any]:
         yield pipe.recv() if pipe.poll() else None
 
 
-def _work_on(pipe: Connection, make_device: MakeDevice, work: WorkInTurn[Task, Answer]) -> None:
-    device: Device | None = None
+def _work_on(
+    pipe: Connection, make_tool: Callable[[], Tool], work: Callable[[Tool, Iterator[Any]], Iterable[Any]]
+) -> None:  # fmt: skip
+    tool: Tool | None = None
     try:
-        device = make_device()
+        tool = make_tool()
         while True:
-            for item in work(device, _jobs(pipe)):
+            for item in work(tool, _jobs(pipe)):
                 pipe.send(item)
     except ENDED:
         raise
@@ -187,9 +199,9 @@ def _work_on(pipe: Connection, make_device: MakeDevice, work: WorkInTurn[Task, A
     except Exception as error:  # the parent reports it
         pipe.send(wrap_unexpected(error))
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the device must be able to end its own process
-        if device is not None:
-            device.close()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a device must be able to end its own process
+        if tool is not None:
+            tool.close()
 
 
 def _leave(*_: object) -> None:

@@ -4,7 +4,6 @@ This part runs in the caller's process: it checks the launches of a job and pass
 (backend.py).
 """
 
-import functools
 import itertools
 from collections import deque
 from collections.abc import Callable
@@ -16,13 +15,11 @@ from kfuzz.devices.cpu.questions import CpuQuestion
 from kfuzz.devices.limits import BLOCK_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
 from kfuzz.devices.sandbox.box import in_force
 from kfuzz.devices.worker.helping import is_boxed
-from kfuzz.devices.worker.nursery import Nursery, start_helped
+from kfuzz.devices.worker.nursery import Nursery, lasting_nursery, start_helped
 from kfuzz.devices.worker.worker import Started, Worker, environment, start_command
 from kfuzz.oracle.numbers.plural import plural
 
 BACKEND = "kfuzz.devices.cpu.backend"
-EARLY = ("LD_", "PYTHON", "GLIBC_", "MALLOC_", "LANG", "LC_", "OMP_", "OPENBLAS_", "MKL_")
-"""How the names of variables begin that a process reads as it begins, or as numpy is loaded."""
 SLACK, GRACE = 12.0, 20.0
 """The worker itself measures processor time and can name the line that hangs. Wall time is longer if other processes
 share the processor, and if another run has to explain a time-out. After SLACK times the time-out plus GRACE seconds,
@@ -122,20 +119,13 @@ def start_process(module: str, nurseries: set[Nursery], at_once: bool = False) -
     if these is None and (at_once or next(_STARTS) == 0):
         return start_command(module)
     variables = environment(is_boxed=these is not None)
-    early = tuple((name, one) for name, one in variables.items() if name.startswith(EARLY))
-    nursery = _nursery_of(early, these is not None)
+    nursery = lasting_nursery([BACKEND], these is not None, variables)
     nurseries.add(nursery)
     return nursery.start(module, variables, these.box() if these else None)
 
 
 _STARTS = itertools.count()
 """How many worker processes this process has started."""
-
-
-@functools.lru_cache(maxsize=2)
-def _nursery_of(_: tuple[tuple[str, str], ...], is_boxed: bool) -> Nursery:
-    """The process of which workers are forks, for these variables, in sandboxes or not."""
-    return Nursery([BACKEND], {}, is_boxed=is_boxed)
 
 
 def check_launch(job: Job, step: Step) -> None:

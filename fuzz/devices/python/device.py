@@ -19,8 +19,8 @@ from kfuzz.devices.python.making import InputsOfJobs
 from kfuzz.devices.python.options import CallableOptions
 from kfuzz.devices.sandbox.box import Box, in_force
 from kfuzz.devices.worker.confirming import confirm, is_doubtful
-from kfuzz.devices.worker.nursery import Nursery
-from kfuzz.devices.worker.worker import START_TIMEOUT, Started, Worker, end_process
+from kfuzz.devices.worker.nursery import Nursery, lasting_nursery
+from kfuzz.devices.worker.worker import START_TIMEOUT, Started, Worker, end_process, environment
 
 CALL, CALL_THAT_COMPILES = 40.0, 60.0
 """Seconds for one call; more where the library may compile something for a new shape, as torch.compile does."""
@@ -40,7 +40,7 @@ class PythonDevice:
     `guard_all`: on the GPU, guards surround all memory that torch allocates. `most_bytes`: the host's memory that one
     process may take; on a GPU it is not limited. `modules`: those that many of the files import, and that a fork may
     inherit; on the GPU they are not imported before a fork. `family`: devices of one family share the processes that
-    import libraries.
+    import libraries. A device of no family whose files run in a sandbox leaves those processes up for the next one.
     """
 
     def __init__(
@@ -59,6 +59,7 @@ class PythonDevice:
         """The libraries of files that did not take the arrays of the first one."""
         self._imitating: set[CallableKey] = set()
         self._nurseries: dict[tuple[str, ...], Nursery] = {}
+        self._is_lasting = self._sandboxed is not None and not family
         self._prepared: dict[tuple[Nursery, str], Started] = {}
         """Processes that have been started and have no file yet."""
 
@@ -139,7 +140,16 @@ class PythonDevice:
 
     def _start(self, nursery: Nursery, box: Box | None, module: str) -> Started:
         """A process for one file: the one that was prepared, or a new one."""
-        return self._prepared.pop((nursery, module), None) or nursery.start(module, box=box)
+        started = self._prepared.pop((nursery, module), None)
+        return started or nursery.start(module, self._variables() if self._is_lasting else None, box)
+
+    def _variables(self) -> dict[str, str]:
+        """What a process in a sandbox gets, as it is now: limits of time are among it."""
+        return {**environment(is_boxed=True), **self._limits}
+
+    @property
+    def _limits(self) -> dict[str, str]:
+        return {} if self._most_bytes is None else {LIMIT: str(self._most_bytes)}
 
     def _nursery_for(self, call: PythonCall) -> Nursery:
         """The process that has imported the library of a call."""
@@ -147,8 +157,11 @@ class PythonDevice:
         own = [one.packages[0] for one in used if self.name == "cpu" or one.forks_with_gpu]
         packages = tuple(dict.fromkeys((*own, *self._modules, self._module)))
         if packages not in self._nurseries:
-            variables = {} if self._most_bytes is None else {LIMIT: str(self._most_bytes)}
-            self._nurseries[packages] = Nursery(packages, variables, self._family, self._sandboxed is not None)
+            self._nurseries[packages] = (
+                lasting_nursery(packages, True, self._variables())
+                if self._is_lasting
+                else Nursery(packages, self._limits, self._family, self._sandboxed is not None)
+            )
         return self._nurseries[packages]
 
     def close(self) -> None:
@@ -158,7 +171,7 @@ class PythonDevice:
         for started in self._prepared.values():
             end_process(started)
         self._prepared.clear()
-        for nursery in self._nurseries.values():
+        for nursery in () if self._is_lasting else self._nurseries.values():
             nursery.close()
         self._workers.clear()
         self._nurseries.clear()

@@ -10,6 +10,7 @@ it knows neither jobs nor libraries. Long, since both sides take part in each st
 
 import contextlib
 import errno
+import functools
 import gc
 import importlib
 import json
@@ -48,6 +49,10 @@ FILES = 6
 """That a caller sends: the worker's ends of three pipes, its folder, its variables and its standard error."""
 BETWEEN_TRIES = 0.01
 """Seconds."""
+EARLY = ("LD_", "PYTHON", "GLIBC_", "MALLOC_", "LANG", "LC_", "OMP_", "OPENBLAS_", "MKL_")
+"""How the names of variables begin that a process reads as it begins, or as numpy is loaded."""
+MOST_LASTING = 6
+"""Lasting nurseries: the cpu device's, in a sandbox and not, and those of four libraries."""
 THREADS = Path("/proc/self/task")
 
 
@@ -194,6 +199,21 @@ class Nursery:
         for one in (requests[1], replies[0], status[0]):
             os.close(one)
         return None, bool(answer)
+
+
+def lasting_nursery(packages: Sequence[str], is_boxed: bool, variables: Mapping[str, str]) -> Nursery:
+    """The nursery of these packages that stays up for this process, whatever is forked next.
+
+    Start its workers with variables of their own: it keeps those of its first caller. Only variables that a process
+    reads as it begins make it another nursery.
+    """
+    early = tuple(sorted((name, one) for name, one in variables.items() if name.startswith(EARLY)))
+    return _lasting(tuple(packages), is_boxed, early)
+
+
+@functools.lru_cache(maxsize=MOST_LASTING)
+def _lasting(packages: tuple[str, ...], is_boxed: bool, _: tuple[tuple[str, str], ...]) -> Nursery:
+    return Nursery(packages, {}, is_boxed=is_boxed)
 
 
 def _written(text: str) -> int:
