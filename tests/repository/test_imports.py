@@ -16,11 +16,12 @@ ONLY = {
     "pycuda": ("kfuzz.devices.gpu.launching",),
     "distributed": ("kfuzz.campaign.cluster",),
     "torch": ("kfuzz.devices.python", "kfuzz.claims.references.torch"),
+    "mcp": ("kfuzz.ui.serving.mcp_tool",),
 }
 """Packages that not everybody has: the files or folders that import them; all others ask those."""
 NOT_FOR_THE_ORACLE = ("pycuda", "hypothesis", "pytest", "click", "rich")
 STOREYS = {
-    "ui": ("pytest", "commands", "setup", "targets", "reports"),
+    "ui": ("pytest", "commands", "serving", "setup", "targets", "reports"),
     "measure": ("speed", "mutants", "roundings"),
     "campaign": (".", "minimizing", "trials", "properties"),
     "cases": ("plans", "."),

@@ -25,7 +25,7 @@ from kfuzz.ui.targets.settings import KERNELS, Value, read_settings, settings_fo
 
 NAMES = (
     *("bench", "cache", "check", "claim", "cmin", "completion", "doctor", "explain", "fuzz", "init", "judge", "list"),
-    *("merge", "minimize", "nvcc", "op", "replay", "report", "score", "show", "upstream"),
+    *("merge", "minimize", "nvcc", "op", "replay", "report", "score", "serve", "show", "upstream"),
 )
 REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM)
 """The disk is full, or the file is not yours to read or write."""

@@ -3,6 +3,7 @@
 Knows judgements and defects; never how they came about.
 """
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields
@@ -53,6 +54,16 @@ def as_dict(judgement: Judgement) -> dict[str, PlainJson]:
     for one in fields(judgement):
         found[one.name] = _plain(getattr(judgement, one.name))
     return {**found, "exit_code": judgement.exit_code}
+
+
+def line_of_judgement(answer: str, judgement: Judgement, **labels: object) -> str:
+    """A judgement as one line of JSON, which names its answer."""
+    return json.dumps({**labels, "answer": answer, **as_dict(judgement)}, allow_nan=False)
+
+
+def line_of_error(words: str, **labels: object) -> str:
+    """Why there is no judgement, as one line of JSON."""
+    return json.dumps({**labels, "error": words})
 
 
 def _plain(value: object) -> PlainJson:

@@ -1,0 +1,167 @@
+"""A process that judges one answer after another, and stays warm between them: its side.
+
+Knows files, references and its caller; never the queue.
+"""
+
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from multiprocessing import parent_process
+from multiprocessing.connection import wait
+from pathlib import Path
+
+from kfuzz.campaign.answers import Judgement
+from kfuzz.cases.errors import CaseError
+from kfuzz.claims.references.reference_files import file_of_reference
+from kfuzz.claims.references.running import SERVER
+from kfuzz.claims.references.serving import end_server
+from kfuzz.common.errors import ClaimError, DeviceError, TargetError, line_of
+from kfuzz.devices import cache, processes
+from kfuzz.devices.memory.machine_memory import resident_bytes
+from kfuzz.ui.serving.requests import JudgingRequest
+from kfuzz.ui.targets.judge_file import judge_file
+
+TO_LEAVE = 10.0
+"""Seconds in which a process puts away what it has begun, once its caller is gone."""
+OP_FILE = re.compile(r"\S+\.py")
+"""In an op: a formula in a file."""
+
+
+class JudgingError(DeviceError):
+    """There is no verdict, in one line. `is_request`: the request is at fault, and not this machine."""
+
+    def __init__(self, words: str, is_request: bool) -> None:
+        super().__init__(words, is_request)
+        self.words, self.is_request = words, is_request
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True)
+class BenchReady:
+    """The process can take an answer."""
+
+
+@dataclass(frozen=True)
+class BenchBegun:
+    """The process has an answer: if it ends now, that may be the answer's doing."""
+
+
+@dataclass(frozen=True)
+class BenchReply:
+    """What came of a request, and the memory of the process and of the largest one that it keeps up; None: it has to
+    be asked of a new process.
+    """
+
+    found: Judgement | JudgingError | None
+    resident: int = 0
+
+
+BenchMessage = BenchReady | BenchBegun | BenchReply
+
+
+class JudgingBench:
+    """What the process keeps: the stamps of the files that it has loaded, and who it must not outlive."""
+
+    def __init__(self) -> None:
+        os.dup2(2, 1)  # the standard output is for verdicts
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        processes.adopt_orphans()
+        threading.Thread(target=_leave_with_caller, daemon=True).start()
+        self._ops: dict[str, str] = {}
+        self._reference: tuple[str, str] | None = None
+
+    def close(self) -> None:
+        """End all that still runs for it."""
+        processes.end(processes.descendants(os.getpid()))
+
+    def has_other_text(self, op: str) -> bool:
+        """Whether the op stands in a file that this process has loaded with another text."""
+        digests = {one: _digest(one) for one in OP_FILE.findall(op)}
+        is_other = any(self._ops.get(one, digest) != digest for one, digest in digests.items())
+        self._ops |= digests
+        return is_other
+
+    def note_reference(self, reference: str) -> None:
+        """Let no reference run in a process in which the file of another has run."""
+        now = (reference, _digest(str(file_of_reference(Path(reference))))) if reference else None
+        if now and self._reference and now != self._reference:
+            end_server(SERVER)
+        self._reference = now or self._reference
+
+
+def work_at(bench: JudgingBench, jobs: Iterator[JudgingRequest | None]) -> Iterator[BenchMessage]:
+    """Judge one answer; say before that the process is ready for it."""
+    yield BenchReady()
+    request = next(jobs)
+    assert request is not None
+    yield BenchBegun()
+    if bench.has_other_text(request.op):
+        yield BenchReply(None)
+        return
+    found = judge_request(bench, request)
+    yield BenchReply(found, max(map(resident_bytes, (os.getpid(), *processes.descendants(os.getpid())))))
+
+
+def judge_request(bench: JudgingBench, request: JudgingRequest) -> Judgement | JudgingError:
+    """The verdict on an answer, or why there is none."""
+    terms = request.terms
+    try:
+        bench.note_reference(request.reference)
+        with ExitStack() as stack:
+            path, folder = Path(request.answer), None
+            if request.text is not None:
+                folder = stack.enter_context(cache.scratch())
+                path = _written(folder / request.answer, request.text)
+            found = judge_file(
+                path, reference=request.reference, op=request.op, budget=terms.budget, device=request.device,
+                seed=terms.seed, any_shape=terms.any_shape, sandbox=request.is_sandboxed,
+            )  # fmt: skip
+            return found if folder is None else _without(folder, found)
+    except (CaseError, ClaimError, TargetError) as error:
+        return JudgingError(str(error), is_request=True)
+    except Exception as error:  # the process goes on with the next answer
+        return JudgingError(line_of(error), is_request=False)
+
+
+def _written(path: Path, text: str) -> Path:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DeviceError(f"{path.parent}: the answer cannot be written there: {error.strerror}") from None
+    return path
+
+
+def _without(folder: Path, found: Judgement) -> Judgement:
+    """The judgement, with the answer's name where it has its path."""
+    places = sorted({f"{folder}/", f"{folder.resolve()}/", f"{os.path.relpath(folder)}/"}, key=len, reverse=True)
+
+    def clear(text: str) -> str:
+        for place in places:
+            text = text.replace(place, "")
+        return text
+
+    return replace(found, finding=clear(found.finding), where=clear(found.where), elsewhere=clear(found.elsewhere))
+
+
+def _digest(file: str) -> str:
+    with suppress(OSError):
+        return cache.file_digest(Path(file))
+    return ""
+
+
+def _leave_with_caller() -> None:
+    """End this process, with all that runs for it, once its caller has ended."""
+    caller = parent_process()
+    assert caller is not None
+    wait([caller.sentinel])
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(TO_LEAVE)
+    processes.end(processes.descendants(os.getpid()))
+    os._exit(1)

@@ -1,0 +1,113 @@
+"""The queue and its processes: what is killed is tried again alone, what is full says so, and nothing is judged by what
+a process has loaded before."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from verdict_server import RIGHT, SLOW, WAIT, judges_of
+
+from kfuzz.campaign.answers import JudgingTerms
+from kfuzz.devices.sandbox.box import why_not
+from kfuzz.ui.serving.bench import JudgingError
+from kfuzz.ui.serving.pool import JudgingPool, QueueFullError
+from kfuzz.ui.serving.requests import JudgingRequest
+
+pytestmark = [
+    pytest.mark.slow(3),
+    pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is a sandbox"),
+]
+TERMS = JudgingTerms(budget=1.0)
+KILLS_ITS_JUDGE = """import os
+import signal
+
+
+def _parent_of(pid):
+    return int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
+
+
+def f(x):
+    os.kill(_parent_of(os.getppid()), signal.SIGKILL)
+    return x.sum(1)
+"""
+OP = """INPUTS = {{"x": "float[rows, cols]"}}
+OUTPUTS = {{"y": "float[rows]"}}
+
+
+def formula(N, x):
+    return N.sum(x, "row") * {times}
+"""
+
+
+def request_for(text: str, op: str = "row_sum", is_sandboxed: bool = True) -> JudgingRequest:
+    return JudgingRequest("a.py", text, op, "", TERMS, "cpu", is_sandboxed)
+
+
+def test_an_answer_that_ends_its_judge_twice_cannot_run_and_the_others_are_judged() -> None:
+    with JudgingPool(2) as one:
+        deadly = one.submit(request_for(KILLS_ITS_JUDGE, is_sandboxed=False))
+        others = [one.submit(request_for(RIGHT)) for _ in range(3)]
+        found = deadly.result(WAIT)
+        assert (found.status, found.stage) == ("cannot run", "none")
+        assert "the system killed a process of kfuzz" in found.finding
+        assert "twice" in found.finding
+        assert [each.result(WAIT).status for each in others] == ["kept"] * 3
+        assert one.counts.lost == 2
+
+
+def test_a_full_queue_says_so_and_what_is_cancelled_leaves_it() -> None:
+    with JudgingPool(1, most_waiting=2) as one:
+        first = one.submit(request_for(SLOW))
+        end = time.monotonic() + WAIT
+        while not one.counts.judging and time.monotonic() < end:
+            time.sleep(0.05)
+        waiting = [one.submit(request_for(SLOW)) for _ in range(2)]
+        with pytest.raises(QueueFullError, match="2 answers wait already"):
+            one.submit(request_for(RIGHT))
+        assert all(each.cancel() for each in waiting)
+        last = one.submit(request_for(RIGHT))
+        assert [first.result(WAIT).status, last.result(WAIT).status] == ["kept", "kept"]
+        assert one.counts.judged == 2
+
+
+def test_who_waits_for_a_pool_that_is_closed_hears_of_it() -> None:
+    one = JudgingPool(1)
+    futures = [one.submit(request_for(SLOW)) for _ in range(2)]
+    one.close()
+    for future in futures:
+        with pytest.raises(JudgingError, match="ended before this answer was judged"):
+            future.result(WAIT)
+    with pytest.raises(JudgingError, match="ended before"):
+        one.submit(request_for(RIGHT))
+
+
+def test_a_process_that_keeps_too_much_memory_is_replaced() -> None:
+    with JudgingPool(1, most_resident=1) as one:
+        used = set()
+        for _ in range(2):
+            used |= judges_of(os.getpid())
+            assert one.submit(request_for(RIGHT)).result(WAIT).status == "kept"
+            assert one.submit(request_for(RIGHT)).result(WAIT).status == "kept"  # of the next process
+        assert len(used | judges_of(os.getpid())) > 1
+        assert one.counts.lost == 0
+
+
+def test_an_idle_process_that_is_killed_is_replaced() -> None:
+    with JudgingPool(2) as one:
+        assert one.submit(request_for(RIGHT)).result(WAIT).status == "kept"
+        for pid in judges_of(os.getpid()):
+            os.kill(pid, signal.SIGKILL)
+        assert one.submit(request_for(RIGHT)).result(WAIT).status == "kept"
+        assert one.counts.lost == 2
+
+
+def test_an_op_whose_file_has_changed_is_read_again(tmp_path: Path) -> None:
+    op = tmp_path / "mine.py"
+    with JudgingPool(1) as one:
+        for times, status in ((1, "kept"), (2, "broken"), (1, "kept")):
+            op.write_text(OP.format(times=times))
+            found = one.submit(request_for(RIGHT, str(op))).result(WAIT)
+            assert found.status == status, found
+        assert one.counts.lost == 0
