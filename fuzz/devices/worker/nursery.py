@@ -276,6 +276,14 @@ class ForkRecord:
         os.close(self.status)
 
 
+@dataclass(frozen=True)
+class BoxedCaller:
+    """A fork in a sandbox, from the side of the nursery: its sandbox, and its variables if they are its own."""
+
+    box: Box
+    variables: Mapping[str, str] | None
+
+
 class _Forking:
     """The process that forks, its callers and its forks, each by the number of the file that says what it does."""
 
@@ -283,8 +291,8 @@ class _Forking:
         self._listener = listener
         self._woken, self._wakes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._callers: dict[int, socket.socket] = {}
-        self._boxes: dict[int, Box] = {}
-        """The sandboxes of those callers that are in one."""
+        self._boxed: dict[int, BoxedCaller] = {}
+        """Those callers that are in a sandbox."""
         self._children: dict[int, ForkRecord] = {}
         self._poll = select.poll()
 
@@ -328,7 +336,7 @@ class _Forking:
             self._forget_caller(caller)
             return
         module, files = asked
-        if caller.fileno() in self._boxes:
+        if caller.fileno() in self._boxed:
             self._help(caller, module, files)
             return
         requests, replies, status, folder, about, errors = files
@@ -345,7 +353,7 @@ class _Forking:
             os.close(one)
         if box and ours and theirs:
             theirs.close()
-            self._boxes[ours.fileno()] = box
+            self._boxed[ours.fileno()] = BoxedCaller(box, variables)
             self._callers[ours.fileno()] = ours
             self._poll.register(ours, select.POLLIN)
         self._note_child(pid, status)
@@ -362,7 +370,7 @@ class _Forking:
         number = caller.fileno()
         self._poll.unregister(caller)
         del self._callers[number]
-        if self._boxes.pop(number, None):
+        if self._boxed.pop(number, None):
             for status in [status for status, one in self._children.items() if one.asked_by == number]:
                 self._poll.unregister(status)
                 self._children.pop(status).forget()
@@ -371,9 +379,11 @@ class _Forking:
     def _help(self, caller: socket.socket, words: str, files: list[int]) -> None:
         """Do what a process in a sandbox asks for, if that is one of two things, in a process of its own.
 
-        It may have written anything: it chooses neither a folder, nor variables, nor a file for the status.
+        It may have written anything: it chooses neither a folder, nor variables, nor a file for the status. The
+        variables are those that it was started with: limits of time are among them, and hold for a compiler, too.
         """
-        box, number = self._boxes[caller.fileno()], caller.fileno()
+        number = caller.fileno()
+        boxed = self._boxed[number]
         verb, _, module = words.partition(" ")
         many = sum(one.asked_by == number for one in self._children.values()) >= MOST_HELPED
         pid, ours, status = None, -1, -1
@@ -386,11 +396,12 @@ class _Forking:
                 self._leave_to_parent(status)
                 os.close(ours)
                 if is_help:
-                    _be_helper(module, box, files[0], files[1])
-                _be_worker(module, (files[0], files[1], files[2]), None, box, helper.detach() if helper else None)
+                    _be_helper(module, boxed, files[0], files[1])
+                passed = helper.detach() if helper else None
+                _be_worker(module, (files[0], files[1], files[2]), boxed.variables, boxed.box, passed)
             if helper and own:
                 helper.close()
-                self._boxes[own.fileno()] = box
+                self._boxed[own.fileno()] = boxed
                 self._callers[own.fileno()] = own
                 self._poll.register(own, select.POLLIN)
             self._note_child(pid, status, number)
@@ -448,9 +459,7 @@ def _be_worker(
         os.setsid()
         for number, one in enumerate(files):
             os.dup2(one, number)
-        if variables is not None:
-            os.environ.clear()
-            os.environ.update(variables)
+        _take_variables(variables)
         for one in files:
             os.close(one)
         worker.main(module, box, helper)
@@ -463,12 +472,20 @@ def _be_worker(
         os._exit(status)
 
 
-def _be_helper(module: str, box: Box, asked: int, answer: int) -> None:
+def _take_variables(variables: Mapping[str, str] | None) -> None:
+    """Have these variables instead of those of the nursery, if there are any."""
+    if variables is not None:
+        os.environ.clear()
+        os.environ.update(variables)
+
+
+def _be_helper(module: str, boxed: BoxedCaller, asked: int, answer: int) -> None:
     """Do what a sandboxed process has asked for, in a sandbox that writes the cache; do not return."""
     try:
         os.setsid()
+        _take_variables(boxed.variables)
         helps = importlib.import_module(module).help_with
-        enter_for_compiler(box)
+        enter_for_compiler(boxed.box)
         with os.fdopen(asked, "rb") as file:
             file.seek(0)
             try:

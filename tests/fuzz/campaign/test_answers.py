@@ -1,6 +1,8 @@
 """A verdict on an answer: what it says, that it does not depend on names, and that what is not known is not kept."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,15 @@ from kfuzz.ui.reports.judgements import as_dict
 
 RIGHT = "import numpy as np\n\n\ndef f(x):\n    return x.sum(1, dtype=np.float32)\n"
 WRONG = "import numpy as np\n\n\ndef f(x):\n    return x[:, :-1].sum(1) if x.shape[1] > 1 else x.sum(1)\n"
+CUDA = (
+    "__global__ void row_sum(const float *x, float *y, int rows, int cols) {\n"
+    "    int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (row >= rows) return;\n"
+    "    float sum = 0.0f;\n"
+    "    for (int col = 0; col < cols; ++col) sum += x[row * cols + col];\n"
+    "    y[row] = sum;\n"
+    "}\n"
+)
 BUDGET = 5.0
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is a sandbox")
@@ -149,17 +160,31 @@ def test_json_has_arrays_and_no_number_that_json_lacks() -> None:
 
 def test_a_cu_file_without_a_claim_is_judged_in_the_sandbox(tmp_path: Path) -> None:
     path = tmp_path / "answer.cu"
-    path.write_text(
-        "__global__ void row_sum(const float *x, float *y, int rows, int cols) {\n"
-        "    int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
-        "    if (row >= rows) return;\n"
-        "    float sum = 0.0f;\n"
-        "    for (int col = 0; col < cols; ++col) sum += x[row * cols + col];\n"
-        "    y[row] = sum;\n"
-        "}\n"
-    )
+    path.write_text(CUDA)
     found = kfuzz.judge_file(path, op="row_sum", budget=3.0, device="cpu")
     assert found.status == "kept", found
+
+
+ONE_AFTER_ANOTHER = """
+import time
+import kfuzz
+from kfuzz.common.time_limits import TimeLimits, limited
+
+with limited(TimeLimits(until=time.monotonic() + 2.0)):
+    kfuzz.judge_file("first.cu", op="row_sum", budget=1.0, device="cpu")
+    time.sleep(max(0.0, kfuzz.common.time_limits.time_limits().left))
+print(kfuzz.judge_file("second.cu", op="row_sum", budget=1.0, device="cpu").status)
+"""
+
+
+@pytest.mark.slow(4)
+def test_the_end_of_the_time_of_one_answer_is_not_that_of_the_next(tmp_path: Path) -> None:
+    """What compiles for both was started for the first, and kept its limits."""
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.cu").write_text(f"{CUDA}// {name}\n")
+    words = [sys.executable, "-c", ONE_AFTER_ANOTHER]
+    ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.stdout == "kept\n", ran
 
 
 def test_a_gpu_has_no_sandbox(tmp_path: Path) -> None:
