@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,6 +114,14 @@ def serving(folder: Path, *options: str, before: Sequence[str] = ()) -> Iterator
             yield RunningServer(process, about["url"].removeprefix("http://"), about["token"])
         finally:
             process.kill()
+
+
+def held_until(held: Callable[[], dict[str, int]], is_enough: Callable[[dict[str, int]], bool]) -> dict[str, int]:
+    """What is held, once that is enough, or after a while."""
+    end = time.monotonic() + WAIT
+    while not is_enough(now := held()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return now
 
 
 def outline(found: Judgement | dict[str, object]) -> dict[str, object]:
