@@ -83,6 +83,13 @@ def children() -> frozenset[int]:
             return found
 
 
+def reap_orphans() -> None:
+    """Wait for all children that have ended: those that were adopted have no other parent."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
 def end_children(known: frozenset[int]) -> bool:
     """End all children of this process except the known ones, wait for them, and return whether there were any."""
     found = False

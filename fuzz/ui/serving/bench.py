@@ -17,9 +17,6 @@ from pathlib import Path
 
 from kfuzz.campaign.answers import Judgement
 from kfuzz.cases.errors import CaseError
-from kfuzz.claims.references.reference_files import file_of_reference
-from kfuzz.claims.references.running import SERVER
-from kfuzz.claims.references.serving import end_server
 from kfuzz.common.errors import ClaimError, DeviceError, TargetError, line_of
 from kfuzz.devices import cache, processes
 from kfuzz.devices.memory.machine_memory import resident_bytes
@@ -75,7 +72,6 @@ class JudgingBench:
         processes.adopt_orphans()
         threading.Thread(target=_leave_with_caller, daemon=True).start()
         self._ops: dict[str, str] = {}
-        self._reference: tuple[str, str] | None = None
 
     def close(self) -> None:
         """End all that still runs for it."""
@@ -83,17 +79,13 @@ class JudgingBench:
 
     def has_other_text(self, op: str) -> bool:
         """Whether the op stands in a file that this process has loaded with another text."""
-        digests = {one: _digest(one) for one in OP_FILE.findall(op)}
+        digests = {}
+        for one in OP_FILE.findall(op):
+            with suppress(OSError):  # then it is no file that can be loaded
+                digests[one] = cache.file_digest(Path(one))
         is_other = any(self._ops.get(one, digest) != digest for one, digest in digests.items())
         self._ops |= digests
         return is_other
-
-    def note_reference(self, reference: str) -> None:
-        """Let no reference run in a process in which the file of another has run."""
-        now = (reference, _digest(str(file_of_reference(Path(reference))))) if reference else None
-        if now and self._reference and now != self._reference:
-            end_server(SERVER)
-        self._reference = now or self._reference
 
 
 def work_at(bench: JudgingBench, jobs: Iterator[JudgingRequest | None]) -> Iterator[BenchMessage]:
@@ -105,15 +97,15 @@ def work_at(bench: JudgingBench, jobs: Iterator[JudgingRequest | None]) -> Itera
     if bench.has_other_text(request.op):
         yield BenchReply(None)
         return
-    found = judge_request(bench, request)
+    found = judge_request(request)
+    processes.reap_orphans()
     yield BenchReply(found, max(map(resident_bytes, (os.getpid(), *processes.descendants(os.getpid())))))
 
 
-def judge_request(bench: JudgingBench, request: JudgingRequest) -> Judgement | JudgingError:
+def judge_request(request: JudgingRequest) -> Judgement | JudgingError:
     """The verdict on an answer, or why there is none."""
     terms = request.terms
     try:
-        bench.note_reference(request.reference)
         with ExitStack() as stack:
             path, folder = Path(request.answer), None
             if request.text is not None:
@@ -148,12 +140,6 @@ def _without(folder: Path, found: Judgement) -> Judgement:
         return text
 
     return replace(found, finding=clear(found.finding), where=clear(found.where), elsewhere=clear(found.elsewhere))
-
-
-def _digest(file: str) -> str:
-    with suppress(OSError):
-        return cache.file_digest(Path(file))
-    return ""
 
 
 def _leave_with_caller() -> None:

@@ -10,6 +10,7 @@ import pytest
 from verdict_server import RIGHT, SLOW, WAIT, judges_of
 
 from kfuzz.campaign.answers import JudgingTerms
+from kfuzz.devices import processes
 from kfuzz.devices.sandbox.box import why_not
 from kfuzz.ui.serving.bench import JudgingError
 from kfuzz.ui.serving.pool import JudgingPool, QueueFullError
@@ -110,4 +111,19 @@ def test_an_op_whose_file_has_changed_is_read_again(tmp_path: Path) -> None:
             op.write_text(OP.format(times=times))
             found = one.submit(request_for(RIGHT, str(op))).result(WAIT)
             assert found.status == status, found
+        assert one.counts.lost == 0
+
+
+def test_what_a_killed_helper_has_started_is_waited_for() -> None:
+    with JudgingPool(1) as one:
+        future = one.submit(request_for(SLOW))
+        judge = 0
+        while len(below := processes.descendants(judge) if judge else []) < 2:  # the helper, and the answer's process
+            (judge,) = judges_of(os.getpid()) or (0,)
+            assert not future.done()
+        os.kill(below[0], signal.SIGKILL)
+        assert future.result(WAIT).status == "kept"
+        stats = [Path(f"/proc/{pid}/stat").read_text() for pid in processes.descendants(judge)]
+        states = [one.rpartition(")")[2].split()[0] for one in stats]
+        assert "Z" not in states
         assert one.counts.lost == 0
