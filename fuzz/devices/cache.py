@@ -193,14 +193,15 @@ def hold(name: str) -> Iterator[None]:
         yield
 
 
-def tidy(most: int = MOST) -> None:
+def tidy(most: int = MOST, abandoned: float = ABANDONED) -> None:
     """Remove what killed processes left, and what was used longest ago until `most` bytes of compiled files are left.
 
     Several processes may do so at once. What one of them has just fetched or saved was used last, so it stays.
+    `abandoned`: seconds for which nothing in a scratch folder has changed that no process holds.
     """
     now = time.time()
     for left in _files(folder(), f"{SCRATCH}/*"):
-        if now - left[0] > ABANDONED:
+        if now - left[0] > abandoned:
             with _lock(left[2]) as is_abandoned:
                 if is_abandoned:
                     shutil.rmtree(left[2], ignore_errors=True)

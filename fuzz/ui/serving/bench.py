@@ -23,6 +23,9 @@ from kfuzz.devices.memory.machine_memory import resident_bytes
 from kfuzz.ui.serving.requests import JudgingRequest
 from kfuzz.ui.targets.judge_file import judge_file
 
+BETWEEN_TIDYINGS, ABANDONED = 300.0, 60.0
+"""Seconds. A compiler that is ended with its answer leaves a folder of 0.5 MB, whose lock its process had taken at
+once; and each answer that is compiled keeps as much in the cache."""
 TO_LEAVE = 10.0
 """Seconds in which a process puts away what it has begun, once its caller is gone."""
 OP_FILE = re.compile(r"\S+\.py")
@@ -72,10 +75,19 @@ class JudgingBench:
         processes.adopt_orphans()
         threading.Thread(target=_leave_with_caller, daemon=True).start()
         self._ops: dict[str, str] = {}
+        self._tidied = -BETWEEN_TIDYINGS
 
     def close(self) -> None:
         """End all that still runs for it."""
         processes.end(processes.descendants(os.getpid()))
+
+    def clean(self) -> None:
+        """Wait for what others have left, and remove their files now and then."""
+        processes.reap_orphans()
+        if time.monotonic() - self._tidied > BETWEEN_TIDYINGS:
+            self._tidied = time.monotonic()
+            with suppress(OSError):
+                cache.tidy(abandoned=ABANDONED)
 
     def has_other_text(self, op: str) -> bool:
         """Whether the op stands in a file that this process has loaded with another text."""
@@ -98,7 +110,7 @@ def work_at(bench: JudgingBench, jobs: Iterator[JudgingRequest | None]) -> Itera
         yield BenchReply(None)
         return
     found = judge_request(request)
-    processes.reap_orphans()
+    bench.clean()
     yield BenchReply(found, max(map(resident_bytes, (os.getpid(), *processes.descendants(os.getpid())))))
 
 

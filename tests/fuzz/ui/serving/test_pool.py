@@ -1,6 +1,7 @@
 """The queue and its processes: what is killed is tried again alone, what is full says so, and nothing is judged by what
 a process has loaded before."""
 
+import fcntl
 import os
 import signal
 import time
@@ -12,7 +13,7 @@ from verdict_server import RIGHT, SLOW, WAIT, judges_of
 from kfuzz.campaign.answers import JudgingTerms
 from kfuzz.devices import processes
 from kfuzz.devices.sandbox.box import why_not
-from kfuzz.ui.serving.bench import JudgingError
+from kfuzz.ui.serving.bench import ABANDONED, JudgingError
 from kfuzz.ui.serving.pool import JudgingPool, QueueFullError
 from kfuzz.ui.serving.requests import JudgingRequest
 
@@ -21,7 +22,8 @@ pytestmark = [
     pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is a sandbox"),
 ]
 TERMS = JudgingTerms(budget=1.0)
-KILLS_ITS_JUDGE = """import os
+KILLS_ITS_JUDGE = """import fcntl
+import os
 import signal
 
 
@@ -112,6 +114,26 @@ def test_an_op_whose_file_has_changed_is_read_again(tmp_path: Path) -> None:
             found = one.submit(request_for(RIGHT, str(op))).result(WAIT)
             assert found.status == status, found
         assert one.counts.lost == 0
+
+
+def test_folders_that_killed_compilers_have_left_are_removed_and_those_in_use_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path))
+    building = tmp_path / "building"
+    for name in ("left", "used", "fresh"):
+        (building / name).mkdir(parents=True)
+        (building / name / "made.so").write_bytes(b"x")
+    for name in ("left", "used"):
+        os.utime(building / name, (time.time() - 2 * ABANDONED,) * 2)
+    held = os.open(building / "used", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    try:
+        with JudgingPool(1) as one:
+            assert one.submit(request_for(RIGHT)).result(WAIT).status == "kept"
+        assert sorted(each.name for each in building.iterdir()) == ["fresh", "used"]
+    finally:
+        os.close(held)
 
 
 def test_what_a_killed_helper_has_started_is_waited_for() -> None:
