@@ -19,6 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from kfuzz.campaign.answers import Judgement
+from kfuzz.common.errors import DeviceError
 from kfuzz.ui.reports.judgements import line_of_error, line_of_judgement
 from kfuzz.ui.serving.bench import JudgingError
 from kfuzz.ui.serving.pool import JudgingPool, QueueFullError
@@ -85,6 +86,11 @@ class VerdictServer(ThreadingHTTPServer):
             super().process_request_thread(request, client_address)
         finally:
             self._room.release()
+
+    def service_actions(self) -> None:
+        """End the server if it can judge no more."""
+        if self.pool.why_ended:
+            raise DeviceError(self.pool.why_ended)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Print nothing: the connection is closed, and others go on."""

@@ -65,7 +65,8 @@ class _JudgingProcess:
 
     def __init__(self) -> None:
         self.child: Child[JudgingRequest, BenchMessage] = Child(JudgingBench, work_at)
-        self.child.begin()
+        with contextlib.suppress(DeviceError):  # it has ended already, and its pipe says so
+            self.child.begin()
         self.ticket: _Ticket | None = None
         self.is_ready = self.has_begun = False
         self.deadline = time.monotonic() + TO_START
@@ -102,7 +103,9 @@ class JudgingPool:
         self._again: deque[_Ticket] = deque()
         self._places: list[_JudgingProcess] = []
         self._judged = self._lost = self._failed_starts = 0
-        self._why_ended = ""
+        self.why_ended = ""
+        """Why it judges no more; empty while it does."""
+        self._box = describe()  # which forks: while there is one thread
         self._is_closing = False
         resource_tracker.ensure_running()
         if is_only:
@@ -118,8 +121,8 @@ class JudgingPool:
         """
         ticket = _Ticket(request)
         with self._lock:
-            if self._why_ended:
-                raise JudgingError(self._why_ended, is_request=False)
+            if self.why_ended:
+                raise JudgingError(self.why_ended, is_request=False)
             if len(self._waiting) >= self._most:
                 self._waiting = deque(one for one in self._waiting if not one.future.cancelled())
             if len(self._waiting) >= self._most:
@@ -152,7 +155,7 @@ class JudgingPool:
 
     def _wake(self) -> None:
         with self._lock, contextlib.suppress(BlockingIOError):  # it will wake anyway
-            if not self._why_ended:
+            if not self.why_ended:
                 os.write(self._wakes, b"x")
 
     def _run(self) -> None:
@@ -170,7 +173,7 @@ class JudgingPool:
 
     def _end(self, why: str) -> None:
         with self._lock:
-            self._why_ended = why
+            self.why_ended = why
             places, self._places = self._places, []
             left = [*self._again, *self._waiting, *(one.ticket for one in places if one.ticket)]
             self._again.clear()
@@ -258,7 +261,7 @@ class JudgingPool:
         """End a process that takes longer than all limits together: kfuzz itself has failed."""
         ticket, place.ticket = place.ticket, None
         if ticket is not None:
-            _settle(ticket, _unjudged(ticket, f"not judged within {most_seconds(ticket.request):.0f} s"))
+            _settle(ticket, self._unjudged(ticket.request, f"not judged within {most_seconds(ticket.request):.0f} s"))
         self._lost += 1
         place.child.process.kill()
         self._replace(place)
@@ -275,7 +278,8 @@ class JudgingPool:
             with self._lock:
                 (self._again if ticket.is_again else self._waiting).appendleft(ticket)
         elif ticket is not None and ticket.is_again:
-            _settle(ticket, _unjudged(ticket, f"{why}; twice, and the second time nothing else was judged"))
+            twice = f"{why}; twice, and the second time nothing else was judged"
+            _settle(ticket, self._unjudged(ticket.request, twice))
         elif ticket is not None:
             ticket.is_again = True
             with self._lock:
@@ -290,16 +294,14 @@ class JudgingPool:
             self._places[self._places.index(place)] = fresh
         self._end_orphans()
 
+    def _unjudged(self, request: JudgingRequest, why: str) -> Judgement:
+        terms, box = request.terms, self._box if request.is_sandboxed else ""
+        return Judgement("cannot run", "none", why, seed=terms.seed, budget=terms.budget, sandbox=box)
+
 
 def most_seconds(request: JudgingRequest) -> float:
     """In which an answer is judged, whatever it does: its reference, its compilation, all trials, a smaller case."""
     return 2 * time_limits().compile + COLD_START + 2 * request.terms.budget + SHRINKING + AFTER_ALL
-
-
-def _unjudged(ticket: _Ticket, why: str) -> Judgement:
-    terms = ticket.request.terms
-    box = describe() if ticket.request.is_sandboxed else ""
-    return Judgement("cannot run", "none", why, seed=terms.seed, budget=terms.budget, sandbox=box)
 
 
 def _settle(ticket: _Ticket, found: Judgement | JudgingError) -> None:

@@ -2,8 +2,10 @@
 a process has loaded before."""
 
 import fcntl
+import multiprocessing
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -11,9 +13,10 @@ import pytest
 from verdict_server import RIGHT, SLOW, WAIT, judges_of
 
 from kfuzz.campaign.answers import JudgingTerms
-from kfuzz.devices import processes
+from kfuzz.devices import DeviceError, processes
 from kfuzz.devices.sandbox.box import why_not
 from kfuzz.ui.serving.bench import ABANDONED, JudgingError
+from kfuzz.ui.serving.http_front import VerdictServer
 from kfuzz.ui.serving.pool import JudgingPool, QueueFullError
 from kfuzz.ui.serving.requests import JudgingRequest
 
@@ -23,8 +26,10 @@ pytestmark = [
 ]
 TERMS = JudgingTerms(budget=1.0)
 KILLS_ITS_JUDGE = """import fcntl
+import multiprocessing
 import os
 import signal
+import sys
 
 
 def _parent_of(pid):
@@ -114,6 +119,18 @@ def test_an_op_whose_file_has_changed_is_read_again(tmp_path: Path) -> None:
             found = one.submit(request_for(RIGHT, str(op))).result(WAIT)
             assert found.status == status, found
         assert one.counts.lost == 0
+
+
+def test_a_pool_whose_processes_cannot_start_says_so() -> None:
+    multiprocessing.set_executable("/bin/false")
+    try:
+        with JudgingPool(1) as one:
+            with pytest.raises(JudgingError, match="no process that judges can be started: a worker process ended"):
+                one.submit(request_for(RIGHT)).result(WAIT)
+            with pytest.raises(DeviceError, match="no process that judges"), VerdictServer(0, one) as server:
+                server.serve_forever()
+    finally:
+        multiprocessing.set_executable(sys.executable)
 
 
 def test_folders_that_killed_compilers_have_left_are_removed_and_those_in_use_are_not(
