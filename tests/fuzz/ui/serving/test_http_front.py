@@ -115,6 +115,7 @@ def test_the_answers_of_a_client_that_vanishes_are_dropped_and_others_go_on(serv
     assert server.wait_until(judging=0)["judged"] <= counts["judged"] + 3
 
 
+@pytest.mark.slow(10)
 def test_an_answer_whose_process_is_killed_gets_its_verdict_and_other_clients_theirs(server: RunningServer) -> None:
     lost = server.health()["lost"]
     connections = [server.open({"answer": f"{one}.py", "text": SLOW, **TERMS}) for one in range(3)]

@@ -101,6 +101,7 @@ def test_ctrl_c_ends_it_at_once(agent: Agent) -> None:
 
 
 @needs_sandbox
+@pytest.mark.slow
 def test_without_the_package_one_line_says_how_to_install_it(tmp_path: Path) -> None:
     text = "import sys; sys.modules['mcp'] = None; from kfuzz.ui.commands.group import main; main(['serve'])"
     ran = subprocess.run([sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True, check=False)
