@@ -72,7 +72,7 @@ def judge(
         )  # fmt: skip
         click.echo(line_of_judgement(files[0], found))
         ctx.exit(found.exit_code)
-    codes = set()
+    codes, errors = set(), set()
     with JudgingPool(min(jobs or processors(), len(files)), is_only=True) as pool:
         requests = [JudgingRequest(one, None, *words, terms, device, is_sandboxed) for one in files]
         for request, one in judge_all(pool, requests):
@@ -80,6 +80,8 @@ def judge(
                 click.echo(line_of_judgement(request.answer, one))
                 codes.add(one.exit_code)
             else:
-                click.echo(printable(str(one)), err=True)
+                if str(one) not in errors:  # one reference may be missing for all
+                    click.echo(printable(str(one)), err=True)
+                errors.add(str(one))
                 codes.add(COULD_NOT)
     ctx.exit(next(one for one in WORST_FIRST if one in codes))

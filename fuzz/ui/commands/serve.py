@@ -9,7 +9,7 @@ import click
 from kfuzz.common.exit_codes import INTERRUPTED
 from kfuzz.common.installation import install_line
 from kfuzz.devices import DeviceError
-from kfuzz.devices.sandbox.box import check_offered
+from kfuzz.devices.sandbox.box import why_not
 from kfuzz.ui.commands.judge import jobs_option, processors
 from kfuzz.ui.commands.options import time_limit_options
 from kfuzz.ui.serving.http_front import VerdictServer
@@ -25,8 +25,7 @@ TO_WRITE = 2.0
               "output.")  # fmt: skip
 @jobs_option
 @time_limit_options
-@click.pass_context
-def serve(ctx: click.Context, port: int | None, jobs: int | None) -> None:
+def serve(port: int | None, jobs: int | None) -> None:
     """Judge answers that come one by one or in batches, in processes that stay warm.
 
     Each verdict is that of kfuzz judge with the same seed and budget. Answers run in a sandbox. A process that is
@@ -43,7 +42,8 @@ def serve(ctx: click.Context, port: int | None, jobs: int | None) -> None:
 
     Exit code: 0 its input has ended; 130 you interrupted it; 2 it could not start.
     """
-    check_offered()
+    if missing := why_not():
+        raise DeviceError(f"{missing}; kfuzz serve runs no answer without a sandbox")
     many = jobs or processors()
     if port is not None:
         _serve_http(port, many)

@@ -56,6 +56,17 @@ def test_each_answer_is_a_line_and_the_exit_code_is_that_of_the_worst(tmp_path: 
 
 
 @needs_sandbox
+@pytest.mark.slow(3)
+def test_what_no_answer_can_do_without_is_one_line(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.py").write_text(RIGHT)
+    with judging(tmp_path, ".", "--device", "gpu") as process:
+        said, errors = process.communicate()
+    assert (process.returncode, said, errors.count("\n")) == (2, "", 1)
+    assert errors.startswith("the gpu device has no sandbox")
+
+
+@needs_sandbox
 @pytest.mark.slow(5)
 def test_an_interrupted_batch_prints_what_is_there(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(RIGHT)
