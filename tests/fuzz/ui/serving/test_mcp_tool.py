@@ -88,6 +88,8 @@ def test_the_tool_judges_as_judge_file_does_and_ends_with_its_input(agent: Agent
     agent.process.stdin.close()
     assert agent.process.wait() == 0
     assert left_of(self_and_below) == []
+    assert agent.process.stderr is not None
+    assert agent.process.stderr.read() == ""
 
 
 @needs_mcp
@@ -98,6 +100,8 @@ def test_ctrl_c_ends_it_at_once(agent: Agent) -> None:
     agent.process.send_signal(2)
     assert agent.process.wait() == 130
     assert left_of(every) == []
+    assert agent.process.stderr is not None
+    assert agent.process.stderr.read() == ""
 
 
 @needs_sandbox
