@@ -6,12 +6,15 @@ from pathlib import Path
 
 from kfuzz.campaign.answers import Judgement, JudgingTerms, judge_answer
 from kfuzz.campaign.device import resolve_device
+from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
 from kfuzz.claims.references.reference_files import file_of_reference, is_of_a_format
 from kfuzz.claims.references.running import SERVER
 from kfuzz.claims.references.serving import end_server
 from kfuzz.common.errors import ClaimError, DeviceError, line_of
 from kfuzz.devices.cache import file_digest
 from kfuzz.devices.sandbox.box import Sandboxed, describe, sandboxed, untraceable
+from kfuzz.measure.roundings.guess import check_op
+from kfuzz.measure.roundings.infer import place_op
 from kfuzz.ui.reports.judgements import paragraph
 from kfuzz.ui.targets.load import load
 from kfuzz.ui.targets.targets import find_one
@@ -38,7 +41,7 @@ def judge_file(
     seconds that a calibration turns into trials, so that the same seed gives the same verdict. `device`: a GPU has no
     sandbox, so "auto" is the cpu; with "gpu" you have to pass `sandbox=False`. `any_shape`: an error at another shape
     than that of the reference breaks the answer, too. DeviceError if this machine gives no sandbox, or ClaimError if
-    the reference is at fault; what is wrong with the answer is the judgement.
+    the op is unknown or there is no reference; what is wrong with the answer is the judgement.
     """
     chosen = "cpu" if device == "auto" else resolve_device(device)
     if sandbox and chosen == "gpu":
@@ -47,6 +50,8 @@ def judge_file(
     hidden = (file_of_reference(Path(reference)),) if reference else ()
     if any(not one.exists() for one in hidden) and not is_of_a_format(str(reference)):
         raise ClaimError(f"{reference}: no such file")
+    if op and op != OP_BY_REFERENCE:
+        check_op(str(answer), place_op(op, Path()))
     with _ONE_AT_A_TIME, untraceable(), sandboxed(Sandboxed((path,), hidden) if sandbox else None):
         box = describe() if sandbox else ""
         _begin_with(str(reference), hidden)

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import kfuzz
 from kfuzz.campaign.answers import EXIT_CODES, Judgement, JudgingTerms, limits_of, trials_of
 from kfuzz.common.exit_codes import NOTHING_NEW
-from kfuzz.devices import DeviceError
+from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.devices.sandbox.box import why_not
 from kfuzz.ui.commands.group import main
 from kfuzz.ui.reports.judgements import as_dict
@@ -185,6 +185,14 @@ def test_the_end_of_the_time_of_one_answer_is_not_that_of_the_next(tmp_path: Pat
     words = [sys.executable, "-c", ONE_AFTER_ANOTHER]
     ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.stdout == "kept\n", ran
+
+
+def test_an_op_that_is_unknown_is_no_fault_of_the_answer(tmp_path: Path) -> None:
+    path = tmp_path / "answer.py"
+    path.write_text(RIGHT)
+    for op, words in (("sofmax", "did you mean softmax"), ("no_such.py", "no such file"), ("softmax(x +", "op=")):
+        with pytest.raises(ClaimError, match=words):
+            kfuzz.judge_file(path, op=op)
 
 
 def test_a_gpu_has_no_sandbox(tmp_path: Path) -> None:
