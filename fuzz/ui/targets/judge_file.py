@@ -9,8 +9,8 @@ from kfuzz.campaign.device import resolve_device
 from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
 from kfuzz.claims.references.reference_files import file_of_reference, is_of_a_format
 from kfuzz.claims.references.running import SERVER
-from kfuzz.claims.references.serving import end_server
 from kfuzz.common.errors import ClaimError, DeviceError, line_of
+from kfuzz.common.serving import end_server
 from kfuzz.devices.cache import file_digest
 from kfuzz.devices.sandbox.box import Sandboxed, describe, sandboxed, untraceable
 from kfuzz.measure.roundings.guess import check_op
