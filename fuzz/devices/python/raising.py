@@ -15,10 +15,10 @@ from kfuzz.devices.worker.helping import is_boxed
 
 ASKS = re.compile(r"\bcuda\b|nvidia|not implemented for", re.IGNORECASE)
 """torch's C++ has no frame. These are its words where it needs a GPU: a backend CUDA, an operation that CPUs lack."""
-OF_INPUT = "triton"
-"""Triton compiles for one input, and may refuse another."""
 MOST_CAUSES = 32
 """Exceptions of one chain that are looked at."""
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
+"""In the words of a compiler that writes to a terminal."""
 RAISE = dis.opmap["RAISE_VARARGS"]
 
 
@@ -36,7 +36,7 @@ def find_lack(error: BaseException) -> Lack | None:
     for library in libraries().values():
         if is_in(raised, library.of_gpu):
             words = f"without a GPU {library.name} does not run this: {innermost_words(error)}"
-            return Lack(words, library.name == OF_INPUT)
+            return Lack(words, library.run_without_gpu is not None)  # it compiles for one input, and may refuse another
     is_of_torch = isinstance(error, RuntimeError | AssertionError) and "torch" in sys.modules
     if is_of_torch and ASKS.search(error_text(error)) and not is_raised_by_statement(error):
         return Lack(f"without a GPU torch says: {words_of(error)}")
@@ -95,7 +95,7 @@ def line_in_file(error: BaseException, file: str) -> int | None:
 
 def words_of(error: BaseException) -> str:
     """An error in one line."""
-    words = " ".join(error_text(error).split())[:200]
+    words = " ".join(COLOUR.sub("", error_text(error)).split())[:200]
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 

@@ -13,25 +13,32 @@ from numpy.typing import NDArray
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from kfuzz.devices.python.launched.arguments import ArrayMemory
+from kfuzz.devices.python.torch.elements import OF_TYPE
+from kfuzz.oracle.numbers.elements import U32, Element
 
 
 class AskedAddresses:
     """The memory whose address was asked for, as long as a tensor holds it."""
 
     def __init__(self) -> None:
-        self._held: dict[ArrayMemory, StorageWeakRef] = {}
+        self._held: dict[ArrayMemory, tuple[StorageWeakRef, Element]] = {}
 
     def note(self, tensor: Any) -> int:  # noqa: ANN401  a tensor
         """Where a tensor begins, which is an address from now on."""
         with torch._C.DisableTorchFunction():
             storage = tensor.untyped_storage()
             if storage.nbytes():
-                self._held[ArrayMemory(storage.data_ptr(), storage.nbytes())] = StorageWeakRef(storage)
+                memory = ArrayMemory(storage.data_ptr(), storage.nbytes())
+                self._held[memory] = StorageWeakRef(storage), OF_TYPE.get(tensor.dtype, U32)
             return int(tensor.data_ptr())
 
     def find(self, address: int) -> ArrayMemory | None:
         """The memory in which an address lies."""
         return next((one for one in self._alive() if one.holds(address)), None)
+
+    def element_of(self, memory: ArrayMemory) -> Element:
+        """The element type of the last tensor there whose address was asked for."""
+        return self._held[memory][1]
 
     def find_in(self, words: NDArray[np.int64]) -> Iterator[tuple[int, ArrayMemory]]:
         """The places of words that are addresses, and the memory of each."""
@@ -41,7 +48,7 @@ class AskedAddresses:
                 yield int(place), one
 
     def _alive(self) -> list[ArrayMemory]:
-        for one in [one for one, held in self._held.items() if held.expired()]:
+        for one in [one for one, (held, _) in self._held.items() if held.expired()]:
             del self._held[one]
         return list(self._held)
 

@@ -216,14 +216,16 @@ EVERY = sorted(
 OF_LIBRARIES = [name for name in EVERY if not name.startswith("gpu/")]
 RIGHT_ON_GPU = ("torch/wrong_softmax_of_columns", "torch/wrong_log_softmax")
 """What torch does wrong on a CPU alone."""
-ON_GPU = [name for name in EVERY if not name.startswith(("triton/wrong_", "numba/wrong_"))]
+COMPILED = ("triton/", "numba/", "cute/")
+"""Their kernels are compiled for each size, and the cpu device runs them."""
+ON_GPU = [name for name in EVERY if not name.startswith(tuple(f"{one}wrong_" for one in COMPILED))]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OF_LIBRARIES)
 def test_a_callable_of_another_library_is_judged_as_numpys_are(name: str, device: PythonDevice) -> None:
     kernel = load(EXHIBITS / name)
-    found = possible_trials(kernel, device, 8 if name.startswith(("triton/", "numba/")) else TRIALS)
+    found = possible_trials(kernel, device, 8 if name.startswith(COMPILED) else TRIALS)
     refusals = [reason.words for trial in found for reason in trial.reasons if isinstance(reason, Refusal)]
     if any("Block pointers have been removed" in words for words in refusals):
         pytest.skip("this version of triton has no block pointers")

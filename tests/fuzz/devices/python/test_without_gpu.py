@@ -52,12 +52,14 @@ def raised_in(module: str, text: str) -> Exception:
     return error.value
 
 
-@pytest.mark.parametrize("module", ["triton.runtime.interpreter", "triton", "torch.cuda", "torch.cuda.memory"])
+@pytest.mark.parametrize(
+    "module", ["triton.runtime.interpreter", "triton", "cutlass.base_dsl.dsl", "torch.cuda", "torch.cuda.memory"]
+)
 def test_an_error_of_what_needs_a_gpu_is_a_lack(module: str) -> None:
     lack = find_lack(raised_in(module, "raise AttributeError('float has no to')"))
     assert lack
     assert "AttributeError: float has no to" in lack.words
-    assert lack.is_of_input == module.startswith("triton")
+    assert lack.is_of_input == module.startswith(("triton", "cutlass"))
 
 
 @pytest.mark.parametrize("module", ["kfuzz_callable_0_mine", "tritonbench", "torch.nn.functional", "numpy"])

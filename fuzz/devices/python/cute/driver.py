@@ -1,0 +1,92 @@
+"""CuTe DSL without a GPU: each compilation leaves its PTX, and its host code calls functions of ours for CUDA's.
+
+Installed once, before a file is imported. Knows the DSL; runtime.py knows what its host code calls.
+"""
+
+import ctypes
+import functools
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
+
+import torch
+from cutlass.base_dsl import compiler, dsl, jit_executor
+from cutlass.cute import runtime
+from cutlass.cutlass_dsl import cuda_jit_executor
+from cutlass.utils import hardware_info
+
+from kfuzz.devices import UnsupportedError
+from kfuzz.devices.python.cute.runtime import ATTRIBUTES, CALLED, HOST, LOAD, loader_of
+from kfuzz.devices.python.extensions import CALLS
+from kfuzz.devices.python.torch.handing_over import TensorOnGpu
+
+Untyped: TypeAlias = Any
+"""A thing of the DSL's."""
+ARCHITECTURE = "sm_90a"
+"""That of an H200, unless CUTE_DSL_ARCH says another one."""
+KEPT = re.compile(r"dump-ptx-path='([^']*)'")
+PROCESSORS, CACHE_BYTES = 16, 38
+
+
+def install() -> None:
+    """Replace what a missing GPU leaves unanswered, and launch on the cpu device."""
+    for one in dsl.DSLSingletonMeta._instances.values():  # they have read their variables
+        one.envar.lineinfo, one.envar.disable_file_caching = True, True  # a host function from a file has no PTX
+        one.envar._arch = one.envar._arch or ARCHITECTURE
+    compile_and_jit, run = compiler.Compiler.compile_and_jit, jit_executor.JitExecutor.run_compiled_program
+
+    @functools.wraps(compile_and_jit)
+    def compile_with_ptx(self: Untyped, module: Untyped, pipeline: str, *given: Untyped, **named: Untyped) -> Untyped:
+        if any(one.compile_options.enable_tvm_ffi for one in dsl.DSLSingletonMeta._instances.values()):
+            refuse("a function compiled with --enable-tvm-ffi")
+        with TemporaryDirectory() as folder:
+            if (kept := KEPT.search(pipeline)) is None:
+                pipeline = f"{pipeline.rstrip('})')} dump-ptx-path='{folder}/kernels'}})"
+            made = compile_and_jit(self, module, pipeline, *given, **named)
+            beginning = Path(kept[1] if kept else f"{folder}/kernels")
+            texts = [one.read_text() for one in beginning.parent.glob(f"{beginning.name}*.ptx")]
+        if texts:
+            give_functions(made[0] if isinstance(made, tuple) else made, texts)
+        return made
+
+    @functools.wraps(run)
+    def run_and_raise(self: Untyped, *given: Untyped) -> Untyped:
+        try:
+            return run(self, *given)
+        finally:
+            HOST.raise_error()
+
+    begin_tensor = runtime._Tensor.__init__
+
+    def take_tensor(self: Untyped, tensor: Untyped, *given: Untyped, **named: Untyped) -> None:
+        begin_tensor(self, TensorOnGpu(tensor) if isinstance(tensor, torch.Tensor) else tensor, *given, **named)
+
+    runtime._Tensor.__init__ = take_tensor
+    compiler.Compiler.compile_and_jit = compile_with_ptx
+    jit_executor.JitExecutor.run_compiled_program = run_and_raise
+    cuda_jit_executor.CudaDialectJitCompiledFunction.num_devices = 1
+    answer_for_hardware(hardware_info.HardwareInfo)
+
+
+def give_functions(engine: Untyped, texts: list[str]) -> None:
+    """Let the host code of an engine call our functions, and find its kernels in this PTX."""
+    if len(texts) != 1:
+        refuse("a host function of several modules")
+    engine.kfuzz_loader = loader_of(texts[0])  # it lives as long as the engine
+    for name, one in {**CALLED, LOAD: engine.kfuzz_loader}.items():
+        engine.raw_register_runtime(name, ctypes.cast(one, ctypes.c_void_p))
+
+
+def answer_for_hardware(of: Untyped) -> None:
+    """Answer as an H200."""
+    of.__init__ = lambda self, device_id=0: None
+    of.get_max_active_clusters = lambda self, cluster_size, stream=None: ATTRIBUTES[PROCESSORS] // cluster_size
+    of.get_l2_cache_size_in_bytes = lambda self: ATTRIBUTES[CACHE_BYTES]
+    of.get_device_multiprocessor_count = lambda self: ATTRIBUTES[PROCESSORS]
+
+
+def refuse(what: str) -> None:
+    """Refuse what needs a GPU."""
+    CALLS.trouble = UnsupportedError(f"CuTe DSL: {what}, which the cpu device does not take; use --device gpu")
+    raise CALLS.trouble

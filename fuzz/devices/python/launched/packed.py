@@ -1,0 +1,96 @@
+"""The arguments of a launch from their bytes, as a driver gets them: each parameter's place in the host's memory.
+
+Only the kernel knows what the bytes mean: a word that it loads whole, and that is the address of a tensor, is that
+array. Knows PTX's parameters and addresses; it knows no language.
+"""
+
+import ctypes
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from kfuzz.devices import UnsupportedError
+from kfuzz.devices.cpu.ptx.module import read_module
+from kfuzz.devices.cpu.ptx.variables import PtxVariable
+from kfuzz.devices.python.launched.arguments import MAP_WORDS, WORD, LaunchArguments
+from kfuzz.devices.python.torch.addresses import ADDRESSES
+from kfuzz.oracle.numbers.elements import F32, F64
+
+FLOATS = {"f32": F32, "f64": F64}
+MAP_ALIGNED = 64
+"""A structure that is aligned so, and has the size of one, is a tensor map."""
+LARGEST_SIZE, LARGEST_ADDRESS = 1 << 32, 1 << 47
+KEPT_KERNELS = 64
+
+
+@dataclass(frozen=True)
+class PackedParameter:
+    """A parameter of a kernel, and where in it the kernel loads words that may be addresses."""
+
+    variable: PtxVariable
+    wide: frozenset[int]
+
+    @property
+    def is_map(self) -> bool:
+        return self.variable.is_array and self.variable.align >= MAP_ALIGNED and self.variable.bytes == MAP_WORDS * WORD
+
+
+@lru_cache(maxsize=KEPT_KERNELS)
+def parameters_of(text: str, name: str) -> tuple[PackedParameter, ...]:
+    """The parameters of a kernel."""
+    module = read_module(text)
+    function = module.function(name)
+    assert function is not None, "its compiler named it"
+    body = module.text[function.body] if function.body else ""
+    return tuple(PackedParameter(one, frozenset(_find_wide_loads(one, body))) for one in function.parameters)
+
+
+def _find_wide_loads(one: PtxVariable, body: str) -> Iterator[int]:
+    """Where a parameter is loaded by words of eight bytes: the host leaves anything in what only fills a structure."""
+    name = re.escape(one.name)
+    loads = re.compile(rf"\bld\.param\S*?(?:\.v(\d))?\.[a-z](\d+)\s[^\[;]*\[\s*{name}\s*(?:\+\s*(\d+)\s*)?\]")
+    for count, bits, at in loads.findall(body):
+        if int(bits) == 8 * WORD:
+            yield from range(int(at or 0), int(at or 0) + WORD * int(count or 1), WORD)
+    if re.search(rf"(?<![\w$]){name}(?![\w$])", loads.sub("", body)):  # its address is taken: it may load all of it
+        yield from range(0, one.bytes, WORD)
+
+
+def unpack_arguments(text: str, name: str, places: Sequence[int]) -> LaunchArguments:
+    """The arguments of a launch of this kernel; `places` has the address of each."""
+    made = LaunchArguments()
+    for number, (one, place) in enumerate(zip(parameters_of(text, name), places, strict=True), 1):
+        given, kind = ctypes.string_at(place, one.variable.bytes), one.variable.type
+        if one.is_map:
+            what = f"argument {number} of a launch is a tensor map (TMA) in the bits of a GPU"
+            raise UnsupportedError(f"{what}, which the cpu device does not read; use --device gpu")
+        if kind in FLOATS and not one.variable.is_array:
+            made.add_float(int.from_bytes(given, "little"), FLOATS[kind])
+            continue
+        for at in range(0, len(given), WORD):
+            _add_word(made, f"argument {number}", given[at : at + WORD], at in one.wide)
+    return made
+
+
+def _add_word(made: LaunchArguments, name: str, given: bytes, may_be_address: bool) -> None:
+    value = int.from_bytes(given, "little")
+    memory = ADDRESSES.find(value) if may_be_address else None
+    if memory is not None:
+        made.add_array(name, memory, ADDRESSES.element_of(memory), value)
+    elif may_be_address and _is_in_memory(value):
+        raise UnsupportedError(f"{name} of a launch is an address of memory that is no tensor's; use --device gpu")
+    else:
+        made.add_integers([value - (1 << 64) if value >= 1 << 63 else value])
+
+
+def _is_in_memory(value: int) -> bool:
+    """Whether a number is the address of a byte that this process has."""
+    if not LARGEST_SIZE <= value < LARGEST_ADDRESS:
+        return False
+    for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
+        start, _, end = line.split(maxsplit=1)[0].partition("-")
+        if int(start, 16) <= value < int(end, 16):
+            return True
+    return False
