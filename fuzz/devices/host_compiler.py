@@ -100,17 +100,22 @@ def identity(compiler: str) -> str:
     return version.stdout.splitlines()[0] + " for " + target.stdout.strip()
 
 
-def build_library(source: Path) -> Path:
-    """The shared library built from a single C++ file of kfuzz; it needs nothing from the runtime."""
+def build_library(source: Path, name: str = "") -> Path:
+    """The shared library built from a single C++ file of kfuzz; it needs nothing from the runtime.
+
+    `name`: that by which a process that has opened it finds it.
+    """
     compiler = find_compiler()
     words = [compiler, "-std=c++17", "-O2", "-Wall", "-fPIC", "-shared", str(source), "-ldl"]
+    words += [f"-Wl,-soname,{name}"] if name else []
 
     def build(made: Path) -> None:
         ran = run_compiler([*words, "-o", str(made)], None, source.name)
         if ran.returncode:
             raise DeviceError(f"{identity(compiler)} cannot compile {source.name}: {ran.stderr.strip()}")
 
-    return build_once(f"cpu/{source.stem}-{cache.key(identity(compiler), source.read_bytes())[:32]}.so", build)
+    key = cache.key(identity(compiler), source.read_bytes(), *([name] if name else []))
+    return build_once(f"cpu/{source.stem}-{key[:32]}.so", build)
 
 
 def build_once(name: str, build: Callable[[Path], None]) -> Path:

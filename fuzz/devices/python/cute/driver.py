@@ -17,8 +17,9 @@ from cutlass.cutlass_dsl import cuda_jit_executor
 from cutlass.utils import hardware_info
 
 from kfuzz.devices import UnsupportedError
-from kfuzz.devices.python.cute.runtime import ATTRIBUTES, CALLED, HOST, LOAD, loader_of
+from kfuzz.devices.python.cute.runtime import CALLED, HOST, LOAD, loader_of
 from kfuzz.devices.python.extensions import CALLS
+from kfuzz.devices.python.launched.host_calls import ATTRIBUTES
 from kfuzz.devices.python.torch.handing_over import TensorOnGpu
 
 Untyped: TypeAlias = Any
@@ -52,10 +53,8 @@ def install() -> None:
 
     @functools.wraps(run)
     def run_and_raise(self: Untyped, *given: Untyped) -> Untyped:
-        try:
+        with HOST.raise_errors():
             return run(self, *given)
-        finally:
-            HOST.raise_error()
 
     begin_tensor = runtime._Tensor.__init__
 

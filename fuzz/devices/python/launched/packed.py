@@ -7,11 +7,11 @@ array. Knows PTX's parameters and addresses; it knows no language.
 import ctypes
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from kfuzz.devices import UnsupportedError
+from kfuzz.devices import TensorMap, UnsupportedError
 from kfuzz.devices.cpu.ptx.module import read_module
 from kfuzz.devices.cpu.ptx.variables import PtxVariable
 from kfuzz.devices.python.launched.arguments import MAP_WORDS, WORD, LaunchArguments
@@ -19,10 +19,24 @@ from kfuzz.devices.python.torch.addresses import ADDRESSES
 from kfuzz.oracle.numbers.elements import F32, F64
 
 FLOATS = {"f32": F32, "f64": F64}
-MAP_ALIGNED = 64
-"""A structure that is aligned so, and has the size of one, is a tensor map."""
+MAP_BYTES, MAP_ALIGNED = MAP_WORDS * WORD, 64
+"""A structure of this size that is aligned so is a tensor map."""
+MARK = b"kfuzz map"
 LARGEST_SIZE, LARGEST_ADDRESS = 1 << 32, 1 << 47
 KEPT_KERNELS = 64
+
+
+@dataclass
+class EncodedMaps:
+    """The tensor maps that a program has encoded: bytes of ours stand for each."""
+
+    made: dict[bytes, tuple[int, TensorMap]] = field(default_factory=dict)
+
+    def encode(self, address: int, made: TensorMap) -> bytes:
+        """The bytes of a map of the tensor at this address."""
+        mark = MARK + len(self.made).to_bytes(MAP_BYTES - len(MARK), "little")
+        self.made[mark] = address, made
+        return mark
 
 
 @dataclass(frozen=True)
@@ -34,7 +48,7 @@ class PackedParameter:
 
     @property
     def is_map(self) -> bool:
-        return self.variable.is_array and self.variable.align >= MAP_ALIGNED and self.variable.bytes == MAP_WORDS * WORD
+        return self.variable.is_array and self.variable.align >= MAP_ALIGNED and self.variable.bytes == MAP_BYTES
 
 
 @lru_cache(maxsize=KEPT_KERNELS)
@@ -58,14 +72,14 @@ def _find_wide_loads(one: PtxVariable, body: str) -> Iterator[int]:
         yield from range(0, one.bytes, WORD)
 
 
-def unpack_arguments(text: str, name: str, places: Sequence[int]) -> LaunchArguments:
+def unpack_arguments(text: str, name: str, places: Sequence[int], maps: EncodedMaps) -> LaunchArguments:
     """The arguments of a launch of this kernel; `places` has the address of each."""
     made = LaunchArguments()
     for number, (one, place) in enumerate(zip(parameters_of(text, name), places, strict=True), 1):
         given, kind = ctypes.string_at(place, one.variable.bytes), one.variable.type
         if one.is_map:
-            what = f"argument {number} of a launch is a tensor map (TMA) in the bits of a GPU"
-            raise UnsupportedError(f"{what}, which the cpu device does not read; use --device gpu")
+            _add_map(made, f"argument {number}", maps.made.get(given))
+            continue
         if kind in FLOATS and not one.variable.is_array:
             made.add_float(int.from_bytes(given, "little"), FLOATS[kind])
             continue
@@ -74,13 +88,27 @@ def unpack_arguments(text: str, name: str, places: Sequence[int]) -> LaunchArgum
     return made
 
 
+def _add_map(made: LaunchArguments, name: str, encoded: tuple[int, TensorMap] | None) -> None:
+    if encoded is None:
+        what = f"{name} of a launch is a tensor map (TMA) in the bits of a GPU"
+        raise UnsupportedError(f"{what}, which the cpu device does not read; use --device gpu")
+    address, about = encoded
+    if (memory := ADDRESSES.find(address)) is None:
+        raise _unknown_address(name)
+    made.add_map(name, memory, ADDRESSES.element_of(memory), address, about)
+
+
+def _unknown_address(name: str) -> UnsupportedError:
+    return UnsupportedError(f"{name} of a launch is an address of memory that is no tensor's; use --device gpu")
+
+
 def _add_word(made: LaunchArguments, name: str, given: bytes, may_be_address: bool) -> None:
     value = int.from_bytes(given, "little")
     memory = ADDRESSES.find(value) if may_be_address else None
     if memory is not None:
         made.add_array(name, memory, ADDRESSES.element_of(memory), value)
     elif may_be_address and _is_in_memory(value):
-        raise UnsupportedError(f"{name} of a launch is an address of memory that is no tensor's; use --device gpu")
+        raise _unknown_address(name)
     else:
         made.add_integers([value - (1 << 64) if value >= 1 << 63 else value])
 
