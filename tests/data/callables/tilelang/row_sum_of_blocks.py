@@ -1,6 +1,6 @@
 # /// kernel
 # op     = "row_sum"
-# axes   = { rows = "1..16", cols = [70, 100, 200] }
+# axes   = { rows = "8..32", cols = [70, 100, 200] }
 # ///
 import tilelang
 import tilelang.language as T
