@@ -22,7 +22,7 @@ from kfuzz.devices.python.extensions import CALLS
 from kfuzz.devices.python.launched.host_calls import ATTRIBUTES
 from kfuzz.devices.python.torch.handing_over import TensorOnGpu
 
-Untyped: TypeAlias = Any
+CuteValue: TypeAlias = Any
 """A thing of the DSL's."""
 ARCHITECTURE = "sm_90a"
 """That of an H200, unless CUTE_DSL_ARCH says another one."""
@@ -38,7 +38,9 @@ def install() -> None:
     compile_and_jit, run = compiler.Compiler.compile_and_jit, jit_executor.JitExecutor.run_compiled_program
 
     @functools.wraps(compile_and_jit)
-    def compile_with_ptx(self: Untyped, module: Untyped, pipeline: str, *given: Untyped, **named: Untyped) -> Untyped:
+    def compile_with_ptx(
+        self: CuteValue, module: CuteValue, pipeline: str, *given: CuteValue, **named: CuteValue
+    ) -> CuteValue:
         if any(one.compile_options.enable_tvm_ffi for one in dsl.DSLSingletonMeta._instances.values()):
             refuse("a function compiled with --enable-tvm-ffi")
         with TemporaryDirectory() as folder:
@@ -52,13 +54,13 @@ def install() -> None:
         return made
 
     @functools.wraps(run)
-    def run_and_raise(self: Untyped, *given: Untyped) -> Untyped:
+    def run_and_raise(self: CuteValue, *given: CuteValue) -> CuteValue:
         with HOST.raise_errors():
             return run(self, *given)
 
     begin_tensor = runtime._Tensor.__init__
 
-    def take_tensor(self: Untyped, tensor: Untyped, *given: Untyped, **named: Untyped) -> None:
+    def take_tensor(self: CuteValue, tensor: CuteValue, *given: CuteValue, **named: CuteValue) -> None:
         begin_tensor(self, TensorOnGpu(tensor) if isinstance(tensor, torch.Tensor) else tensor, *given, **named)
 
     runtime._Tensor.__init__ = take_tensor
@@ -68,7 +70,7 @@ def install() -> None:
     answer_for_hardware(hardware_info.HardwareInfo)
 
 
-def give_functions(engine: Untyped, texts: list[str]) -> None:
+def give_functions(engine: CuteValue, texts: list[str]) -> None:
     """Let the host code of an engine call our functions, and find its kernels in this PTX."""
     if len(texts) != 1:
         refuse("a host function of several modules")
@@ -77,7 +79,7 @@ def give_functions(engine: Untyped, texts: list[str]) -> None:
         engine.raw_register_runtime(name, ctypes.cast(one, ctypes.c_void_p))
 
 
-def answer_for_hardware(of: Untyped) -> None:
+def answer_for_hardware(of: CuteValue) -> None:
     """Answer as an H200."""
     of.__init__ = lambda self, device_id=0: None
     of.get_max_active_clusters = lambda self, cluster_size, stream=None: ATTRIBUTES[PROCESSORS] // cluster_size

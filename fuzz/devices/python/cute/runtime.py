@@ -13,7 +13,7 @@ HOST = HostCalls({"__syncthreads()": "cute.arch.sync_threads()", "__syncwarp()":
 """Of this process."""
 
 
-class LaunchConfig(ctypes.Structure):
+class RuntimeConfig(ctypes.Structure):
     """cudaLaunchConfig_t."""
 
     _fields_ = (
@@ -41,7 +41,7 @@ FUNCTIONS: dict[str, tuple[Sequence[Any], Callable[..., int | None]]] = {
     "_cudaFuncSetAttribute": ((ADDRESS, INT, INT), lambda *_: SUCCESS),
     "_cudaKernelSetAttributeForDevice": ((ADDRESS, INT, INT, INT), lambda *_: SUCCESS),
     "_cudaLibraryGetKernel": ((ADDRESS, ADDRESS, ctypes.c_char_p), HOST.find_kernel),
-    "_cudaLaunchKernelEx": ((ctypes.POINTER(LaunchConfig), ADDRESS, ADDRESS), _launch),
+    "_cudaLaunchKernelEx": ((ctypes.POINTER(RuntimeConfig), ADDRESS, ADDRESS), _launch),
 }
 """The types of each function's parameters, and what it does."""
 CALLED = {name: HOST.as_function(*one) for name, one in FUNCTIONS.items()}

@@ -14,7 +14,7 @@ from kfuzz.devices.python.extensions import CALLS
 from kfuzz.devices.python.launched.kernels import LaunchedKernel, Sides, run_launch
 from kfuzz.devices.python.launched.packed import MAP_BYTES, EncodedMaps, parameters_of, unpack_arguments
 
-Place: TypeAlias = int | None
+HostPlace: TypeAlias = int | None
 """An address, as ctypes gives it."""
 SUCCESS = 0
 ATTRIBUTES = {
@@ -75,18 +75,18 @@ class HostCalls:
 
         return ctypes.CFUNCTYPE(ctypes.c_int, *parameters)(called)
 
-    def load(self, to: Place, text: str) -> None:
+    def load(self, to: HostPlace, text: str) -> None:
         """Load a module: its number takes the place of a handle."""
         self._texts.append(text)
         put(to, ctypes.c_size_t, len(self._texts))
 
-    def find_kernel(self, to: Place, module: int, name: bytes) -> None:
+    def find_kernel(self, to: HostPlace, module: int, name: bytes) -> None:
         """Find a kernel of a module: its number takes the place of a handle."""
         self._kernels.append((self._texts[module - 1], name.decode()))
         put(to, ctypes.c_size_t, len(self._kernels))
 
     def launch(
-        self, kernel: int, sides: Sequence[int], shared: int, arguments: Place,
+        self, kernel: int, sides: Sequence[int], shared: int, arguments: HostPlace,
         attributes: Sequence[LaunchAttribute] = (),
     ) -> None:  # fmt: skip
         """Launch a kernel: `sides` are those of the grid and those of a block."""
@@ -110,7 +110,7 @@ class HostCalls:
             unpack_arguments(text, name, [int(one or 0) for one in places], self._maps),
         )
 
-    def encode_map(self, to: Place, kind: int, rank: int, address: int, *more: int) -> None:
+    def encode_map(self, to: HostPlace, kind: int, rank: int, address: int, *more: int) -> None:
         """Encode a tensor map: the places of sizes, strides, box and steps follow, and four numbers."""
         sizes = (ctypes.c_uint64 * rank).from_address(more[0])
         strides = (ctypes.c_uint64 * (rank - 1)).from_address(more[1]) if rank > 1 else ()
@@ -126,12 +126,12 @@ def as_sides(of: Sequence[int]) -> Sides:
     return int(of[0]), int(of[1]), int(of[2])
 
 
-def put(place: Place, kind: Any, value: int) -> None:  # noqa: ANN401  a type of ctypes
+def put(place: HostPlace, kind: Any, value: int) -> None:  # noqa: ANN401  a type of ctypes
     """Write a number where a function of C is asked to."""
     kind.from_address(place).value = value
 
 
-def put_attribute(place: Place, number: int, _: int) -> None:
+def put_attribute(place: HostPlace, number: int, _: int) -> None:
     """Write an attribute of the device."""
     if number not in ATTRIBUTES:
         raise UnsupportedError(f"CUDA is asked for device attribute {number}, which the cpu device lacks")

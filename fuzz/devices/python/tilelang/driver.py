@@ -19,7 +19,7 @@ from kfuzz.devices.python.tilelang.forwarding import HOST, open_libraries
 from kfuzz.devices.python.torch.handing_over import TensorOnGpu
 from kfuzz.devices.worker.helping import is_boxed
 
-Untyped: TypeAlias = Any
+TileValue: TypeAlias = Any
 """A thing of TileLang's."""
 ARCHITECTURE = "sm_90a"
 USUAL = "tvm_ffi"
@@ -36,7 +36,7 @@ def install() -> None:
     own = nvcc.compile_cuda
 
     @functools.wraps(own)
-    def compile_to_ptx(code: str, *_: Untyped, options: Untyped = None, **named: Untyped) -> bytearray:
+    def compile_to_ptx(code: str, *_: TileValue, options: TileValue = None, **named: TileValue) -> bytearray:
         text = folder / f"{cache.key(code)[:16]}.cu"  # findings name its lines
         text.write_text(code)
         whole = f'#line 1 "{text}"\n{code}'
@@ -54,18 +54,18 @@ def install() -> None:
 class CheckedExecutable:
     """An executable of TileLang, made now or loaded from a file: it is called with tensors on a GPU."""
 
-    def __init__(self, executable: Untyped) -> None:
+    def __init__(self, executable: TileValue) -> None:
         self._executable = executable
 
-    def __getattr__(self, name: str) -> Untyped:
+    def __getattr__(self, name: str) -> TileValue:
         return getattr(self._executable, name)
 
-    def __call__(self, *given: Untyped) -> Untyped:
+    def __call__(self, *given: TileValue) -> TileValue:
         """Run its host code, which launches kernels."""
         with HOST.raise_errors():
             return self._executable(*map(on_gpu, given))
 
 
-def on_gpu(value: Untyped) -> Untyped:
+def on_gpu(value: TileValue) -> TileValue:
     """An argument as TileLang's host code takes it."""
     return from_dlpack(TensorOnGpu(value)) if isinstance(value, torch.Tensor) else value

@@ -19,7 +19,7 @@ HOST = HostCalls({"__syncthreads()": "T.sync_threads()", "tl.debug_barrier()": "
 """Of this process."""
 
 
-class LaunchConfig(ctypes.Structure):
+class DriverConfig(ctypes.Structure):
     """CUlaunchConfig."""
 
     _fields_ = (
@@ -61,7 +61,7 @@ FUNCTIONS: dict[str, tuple[Sequence[Any], Callable[..., int | None]]] = {
     "cudaGetDeviceCount": ((ADDRESS,), lambda to: put(to, INT, 1)),
     "cuModuleGetFunction": ((ADDRESS, ADDRESS, ctypes.c_char_p), HOST.find_kernel),
     "cuLaunchKernel": ((ADDRESS, *(SIDE,) * 7, ADDRESS, ADDRESS, ADDRESS), _launch),
-    "cuLaunchKernelEx": ((ctypes.POINTER(LaunchConfig), ADDRESS, ADDRESS, ADDRESS), _launch_as_configured),
+    "cuLaunchKernelEx": ((ctypes.POINTER(DriverConfig), ADDRESS, ADDRESS, ADDRESS), _launch_as_configured),
     "cuTensorMapEncodeTiled": ((ADDRESS, INT, INT, ADDRESS, *(ADDRESS,) * 4, *(INT,) * 4), HOST.encode_map),
 }  # fmt: skip
 """The types of each function's parameters, and what it does."""
