@@ -5,7 +5,6 @@ Installed once, before a file is imported. Knows TileLang; forwarding.py knows w
 
 import functools
 import os
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import torch
@@ -14,7 +13,7 @@ from tilelang.cuda import execution_backend
 from tilelang.jit.adapter import tvm_ffi
 from tvm_ffi import from_dlpack
 
-from kfuzz.devices import cache
+from kfuzz.devices import UnsupportedError, cache
 from kfuzz.devices.python.tilelang.forwarding import HOST, open_libraries
 from kfuzz.devices.python.torch.handing_over import TensorOnGpu
 from kfuzz.devices.worker.helping import is_boxed
@@ -28,8 +27,11 @@ USUAL = "tvm_ffi"
 
 def install() -> None:
     """Replace what a missing GPU leaves unanswered, and launch on the cpu device."""
-    # what an answer in a sandbox has compiled is for no other process
-    folder = Path(os.environ["TMPDIR"] if is_boxed() else cache.folder()) / "tilelang"
+    if is_boxed():
+        raise UnsupportedError(
+            "a process in a sandbox starts no nvcc, which TileLang needs: --no-sandbox, if you trust it"
+        )
+    folder = cache.folder() / "tilelang"
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["TILELANG_CACHE_DIR"] = str(folder)  # what it keeps there is PTX
     open_libraries()
