@@ -6,6 +6,8 @@ Installed once, before a file is imported. Knows the DSL; runtime.py knows what 
 import ctypes
 import functools
 import re
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -26,6 +28,7 @@ CuteValue: TypeAlias = Any
 """A thing of the DSL's."""
 ARCHITECTURE = "sm_90a"
 """That of an H200, unless CUTE_DSL_ARCH says another one."""
+FFI_FUNCTIONS = "kfuzz.devices.python.cute.ffi_functions"
 KEPT = re.compile(r"dump-ptx-path='([^']*)'")
 PROCESSORS, CACHE_BYTES = 16, 38
 
@@ -41,8 +44,6 @@ def install() -> None:
     def compile_with_ptx(
         self: CuteValue, module: CuteValue, pipeline: str, *given: CuteValue, **named: CuteValue
     ) -> CuteValue:
-        if any(one.compile_options.enable_tvm_ffi for one in dsl.DSLSingletonMeta._instances.values()):
-            refuse("a function compiled with --enable-tvm-ffi")
         with TemporaryDirectory() as folder:
             if (kept := KEPT.search(pipeline)) is None:
                 pipeline = f"{pipeline.rstrip('})')} dump-ptx-path='{folder}/kernels'}})"
@@ -68,6 +69,8 @@ def install() -> None:
     jit_executor.JitExecutor.run_compiled_program = run_and_raise
     cuda_jit_executor.CudaDialectJitCompiledFunction.num_devices = 1
     answer_for_hardware(hardware_info.HardwareInfo)
+    if find_spec("tvm_ffi") is not None:
+        import_module(FFI_FUNCTIONS).install()
 
 
 def give_functions(engine: CuteValue, texts: list[str]) -> None:

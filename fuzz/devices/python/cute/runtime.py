@@ -33,6 +33,16 @@ def _launch(config: Any, kernel: int, arguments: int | None) -> int:  # noqa: AN
     return SUCCESS
 
 
+def _load_once(module: int, begin: int, load: int, _: int) -> None:
+    """Load a module, and find its kernels for the device, by functions of the host code; the last one tells errors."""
+    if LONG.from_address(module).value:
+        return
+    made = LONG(0)
+    ctypes.CFUNCTYPE(INT, ADDRESS)(begin)(ctypes.addressof(made))
+    ctypes.CFUNCTYPE(INT, ADDRESS, INT)(load)(ctypes.addressof(made), 0)
+    put(module, LONG, made.value)
+
+
 FUNCTIONS: dict[str, tuple[Sequence[Any], Callable[..., int | None]]] = {
     "_cudaGetDevice": ((ADDRESS,), lambda to: put(to, INT, 0)),
     "_cudaGetDeviceCount": ((ADDRESS,), lambda to: put(to, INT, 1)),
@@ -41,6 +51,7 @@ FUNCTIONS: dict[str, tuple[Sequence[Any], Callable[..., int | None]]] = {
     "_cudaFuncSetAttribute": ((ADDRESS, INT, INT), lambda *_: SUCCESS),
     "_cudaKernelSetAttributeForDevice": ((ADDRESS, INT, INT, INT), lambda *_: SUCCESS),
     "_cudaLibraryGetKernel": ((ADDRESS, ADDRESS, ctypes.c_char_p), HOST.find_kernel),
+    "cuda_dialect_init_library_once": ((ADDRESS,) * 4, _load_once),
     "_cudaLaunchKernelEx": ((ctypes.POINTER(RuntimeConfig), ADDRESS, ADDRESS), _launch),
 }
 """The types of each function's parameters, and what it does."""

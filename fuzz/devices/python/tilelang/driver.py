@@ -7,15 +7,13 @@ import functools
 import os
 from typing import Any, TypeAlias
 
-import torch
 from tilelang.contrib import nvcc
 from tilelang.cuda import execution_backend
 from tilelang.jit.adapter import tvm_ffi
-from tvm_ffi import from_dlpack
 
 from kfuzz.devices import UnsupportedError, cache
 from kfuzz.devices.python.tilelang.forwarding import HOST, open_libraries
-from kfuzz.devices.python.torch.handing_over import TensorOnGpu
+from kfuzz.devices.python.torch.ffi_tensors import as_on_gpu_of_ffi
 from kfuzz.devices.worker.helping import is_boxed
 
 TileValue: TypeAlias = Any
@@ -65,9 +63,4 @@ class CheckedExecutable:
     def __call__(self, *given: TileValue) -> TileValue:
         """Run its host code, which launches kernels."""
         with HOST.raise_errors():
-            return self._executable(*map(on_gpu, given))
-
-
-def on_gpu(value: TileValue) -> TileValue:
-    """An argument as TileLang's host code takes it."""
-    return from_dlpack(TensorOnGpu(value)) if isinstance(value, torch.Tensor) else value
+            return self._executable(*map(as_on_gpu_of_ffi, given))

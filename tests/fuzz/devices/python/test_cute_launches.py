@@ -7,7 +7,7 @@ import pytest
 from small_callables import trial_of
 
 from kfuzz.campaign.trials.trial import Trial
-from kfuzz.devices import ClaimError, Refusal
+from kfuzz.devices import Refusal
 from kfuzz.devices.python.device import PythonDevice
 
 pytestmark = pytest.mark.slow(3)
@@ -69,10 +69,14 @@ def test_a_grid_of_no_blocks_is_an_error_as_on_a_gpu(device: PythonDevice, tmp_p
     assert "cudaErrorInvalidConfiguration" in refusal_of(trial_of(tmp_path, "empty", text, device))
 
 
-def test_a_function_of_tvm_ffi_is_refused_in_one_line(device: PythonDevice, tmp_path: Path) -> None:
+def test_a_function_of_tvm_ffi_takes_tensors_as_they_are(device: PythonDevice, tmp_path: Path) -> None:
     pytest.importorskip("tvm_ffi")
-    with pytest.raises(ClaimError, match="CuTe DSL: a function compiled with --enable-tvm-ffi, which the cpu device"):
-        trial_of(tmp_path, "ffi", ROW_SUM.format(launch="", options=', options="--enable-tvm-ffi"'), device)
+    text = ROW_SUM.format(launch="", options=', options="--enable-tvm-ffi"').replace("(*given, 3)", "(y, x, 3)")
+    tried = trial_of(tmp_path, "ffi", text, device)
+    assert [one.message for one in tried.defects] == []
+    assert tried.elements == 3
+    past = trial_of(tmp_path, "past", text.replace("range(x.shape[1])", "range(x.shape[1] + 1)"), device)
+    assert {(one.kind, one.line) for one in past.errors} >= {("out-of-bounds", 15)}
 
 
 def test_a_mistake_that_the_dsl_finds_is_one_line_without_colours(device: PythonDevice, tmp_path: Path) -> None:

@@ -1,0 +1,15 @@
+"""The arguments of a function of TVM FFI, which is called without Python: its tensors are on a GPU."""
+
+from typing import Any
+
+import torch
+from tvm_ffi import from_dlpack
+
+from kfuzz.devices.python.torch.handing_over import TensorOnGpu
+
+
+def as_on_gpu_of_ffi(value: Any) -> Any:  # noqa: ANN401  whatever is passed
+    """An argument as compiled host code takes it."""
+    if isinstance(value, torch.Tensor):
+        return from_dlpack(TensorOnGpu(value))
+    return type(value)(map(as_on_gpu_of_ffi, value)) if type(value) in (list, tuple) else value
