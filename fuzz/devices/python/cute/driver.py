@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import torch
 from cutlass.base_dsl import compiler, dsl, jit_executor
+from cutlass.base_dsl.export import external_binary_module
 from cutlass.cute import runtime
 from cutlass.cutlass_dsl import cuda_jit_executor
 from cutlass.utils import hardware_info
@@ -69,6 +70,7 @@ def install() -> None:
     jit_executor.JitExecutor.run_compiled_program = run_and_raise
     cuda_jit_executor.CudaDialectJitCompiledFunction.num_devices = 1
     answer_for_hardware(hardware_info.HardwareInfo)
+    external_binary_module.ExternalBinaryModule.__init__ = refuse_file
     if find_spec("tvm_ffi") is not None:
         import_module(FFI_FUNCTIONS).install()
 
@@ -88,6 +90,12 @@ def answer_for_hardware(of: CuteValue) -> None:
     of.get_max_active_clusters = lambda self, cluster_size, stream=None: ATTRIBUTES[PROCESSORS] // cluster_size
     of.get_l2_cache_size_in_bytes = lambda self: ATTRIBUTES[CACHE_BYTES]
     of.get_device_multiprocessor_count = lambda self: ATTRIBUTES[PROCESSORS]
+
+
+def refuse_file(self: CuteValue, file: str, *_: CuteValue, **__: CuteValue) -> None:
+    """Refuse machine code: a program that keeps it for later may catch this, and compile."""
+    what = f"CuTe DSL: {Path(file).name} is a compiled function from a file, without PTX"
+    raise UnsupportedError(f"{what}: leave it out, or use --device gpu")
 
 
 def refuse(what: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from small_callables import trial_of
 
 from kfuzz.campaign.trials.trial import Trial
-from kfuzz.devices import Refusal
+from kfuzz.devices import ClaimError, Refusal
 from kfuzz.devices.python.device import PythonDevice
 
 pytestmark = pytest.mark.slow(3)
@@ -85,3 +85,15 @@ def test_a_mistake_that_the_dsl_finds_is_one_line_without_colours(device: Python
     assert words.startswith("without a GPU cute does not run this: ")
     assert "\x1b" not in words
     assert "\n" not in words
+
+
+def test_a_function_from_a_file_is_refused_and_a_program_may_compile_it_instead(
+    device: PythonDevice, tmp_path: Path
+) -> None:
+    """A library that keeps what it compiled got host code that needs a GPU: a right kernel was accused."""
+    text = ROW_SUM.format(launch="", options="")
+    load = "    {}cute.runtime.load_module('kept.o')\n    held ="
+    with pytest.raises(ClaimError, match=r"CuTe DSL: kept.o is a compiled function from a file, without PTX"):
+        trial_of(tmp_path, "kept", text.replace("    held =", load.format("")), device)
+    caught = text.replace("    held =", load.format("with contextlib.suppress(Exception): "))
+    assert trial_of(tmp_path, "caught", f"import contextlib\n{caught}", device).defects == ()
