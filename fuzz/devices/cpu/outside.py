@@ -13,7 +13,7 @@ from kfuzz.devices import Call, Job, cache
 from kfuzz.devices.cpu.compiler import Library, build_library
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.worker.helping import ask_for_help, is_boxed
-from kfuzz.devices.worker.plain import ForeignBytesError, read_plain
+from kfuzz.devices.worker.plain import ForeignBytesError, LongText, read_plain
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class WantedLibrary:
     """A kernel file to compile."""
 
     path: str
-    source: str
+    source: LongText
     flags: tuple[str, ...]
     entries: tuple[WantedEntry, ...]
     through: str
@@ -57,7 +57,7 @@ def library_of(job: Job, flavour: Flavour) -> Library:
     if not is_boxed():
         return build_library(job, flavour)
     entries = tuple(WantedEntry(one, None) if isinstance(one, str) else _wanted_call(one) for one in job.entries)
-    wanted = WantedLibrary(str(job.path), job.source, job.flags, entries, job.through, flavour)
+    wanted = WantedLibrary(str(job.path), LongText(job.source), job.flags, entries, job.through, flavour)
     found = ask_for_help(__name__, Wanted(compiled=wanted))
     assert isinstance(found, Library)
     return found

@@ -25,6 +25,12 @@ MOST_TEXT = 20_000
 """Characters of one text in it: a refusal may quote a compiler."""
 
 
+class LongText(str):
+    """A text in a reply that may be longer, such as the source of a kernel."""
+
+    __slots__ = ()
+
+
 class ForeignBytesError(Exception):
     """In the pipe of a process lies what another than kfuzz has written: a file that writes to all open files, say."""
 
@@ -37,7 +43,7 @@ def pack_plain(reply: object) -> list[bytes | memoryview]:
 
 
 def _encode(value: Any, arrays: list[NDArray[np.generic]]) -> Any:  # noqa: ANN401  what JSON has
-    if value is None or type(value) in (bool, int, float, str):
+    if value is None or type(value) in (bool, int, float, str, LongText):
         return value
     if isinstance(value, Enum):
         return value.name
@@ -105,8 +111,8 @@ def _decode(kind: Any, data: Any, arrays: Iterator[bytes | bytearray]) -> Any:  
         return float(_expect(type(data) in (int, float), data))
     if kind in (bool, int):
         return _expect(type(data) is kind, data)
-    if kind is str:
-        return _expect(type(data) is str and len(data) <= MOST_TEXT, data)
+    if kind in (str, LongText):
+        return _expect(type(data) is str and (len(data) <= MOST_TEXT or kind is LongText), data)
     if origin is Literal:
         return _expect(type(data) in (str, int) and data in given, data)
     if origin in (typing.Union, types.UnionType):

@@ -10,9 +10,10 @@ import pytest
 from kfuzz.campaign.device import open_device
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import case_of
-from kfuzz.claims.kernel import load
+from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import ClaimError, Device, Probe
 from kfuzz.devices.sandbox.box import Sandboxed, sandboxed, why_not
+from kfuzz.devices.worker.plain import MOST_TEXT
 from kfuzz.measure.roundings.infer import Unclaimed
 from kfuzz.ui.commands.options import sandbox_for
 
@@ -61,6 +62,15 @@ def test_a_right_answer_is_kept_in_its_sandbox(tmp_path: Path, device: Device) -
     found = judge_text(tmp_path, RIGHT, device)
     assert found.defects == ()
     assert found.elements == 3
+
+
+def test_a_long_kernel_is_compiled_outside_of_its_sandbox(tmp_path: Path) -> None:
+    text = (KERNELS / "softmax" / "three_pass_thread.cu").read_text()
+    path = tmp_path / "answer.cu"
+    path.write_text(text + "// and so on\n" * (MOST_TEXT // 10))
+    with sandboxed(Sandboxed((path,))), closing(open_device("cpu")) as device:
+        found = run_trial(load(path), case_of("softmax", {"x": X}), {"threads": 32}, device, Probe(runs=2))
+    assert (found.defects, found.elements) == ((), X.size)
 
 
 def test_torch_compile_leaves_a_function_as_it_is_and_starts_no_compiler(tmp_path: Path, device: Device) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kfuzz.devices.worker.plain import ForeignBytesError, pack_plain, read_plain
+from kfuzz.devices.worker.plain import MOST_TEXT, ForeignBytesError, LongText, pack_plain, read_plain
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,12 @@ class _Arrays:
 @dataclass(frozen=True)
 class _Forgotten:
     one: frozenset[int]
+
+
+@dataclass(frozen=True)
+class _Texts:
+    short: str = ""
+    long: LongText | None = None
 
 
 def written(reply: object) -> bytes:
@@ -42,3 +48,10 @@ def test_a_type_that_kfuzz_forgot_is_no_writing_of_others() -> None:
         read_plain(io.BytesIO(message).read, [_Arrays], 1 << 20)
     with pytest.raises(AssertionError, match="frozenset"):
         read_plain(io.BytesIO(message).read, [_Forgotten], 1 << 20)
+
+
+def test_a_source_may_be_longer_than_other_texts() -> None:
+    text = "x" * (MOST_TEXT + 1)
+    assert read_plain(io.BytesIO(written(_Texts(long=LongText(text)))).read, [_Texts], 0).long == text
+    with pytest.raises(ForeignBytesError):
+        read_plain(io.BytesIO(written(_Texts(short=text))).read, [_Texts], 0)
