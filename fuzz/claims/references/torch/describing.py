@@ -28,7 +28,7 @@ from kfuzz.claims.references.torch.inputs import (
     with_fixed,
 )
 from kfuzz.claims.references.torch.integers import ABSENT, with_limits
-from kfuzz.claims.references.torch.op_file import op_file, outputs_of, shown
+from kfuzz.claims.references.torch.op_file import op_file, outputs_of, returned_at, shown
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
 from kfuzz.claims.references.torch.sizes import elements_of, sizes_in, with_fixed_names, with_fixed_sizes
@@ -56,6 +56,8 @@ MOST_SECONDS_OF_ALL = 40
 STEPS = (1, 2, 3, 5, 7, 10, 12, 17, 22, 29, 33, 44)
 """How far each size moves alone, in its multiples, so that a size that follows from it is seen: of one after a window
 that moves by 32 places, too."""
+OTHER_SEEDS = (2, 3)
+"""Of other values, for which outputs must have the same shapes."""
 FEW_STEPS = 4
 """The steps after the first one of a reference that needs its numbers."""
 
@@ -200,6 +202,8 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
         means_first = any(one.places is not None and one.places.is_first for one in answered.sets)
         answered.check_agrees()
     returned, shapes = outputs_of(known.call, every, make, changed)
+    if not asked["inputs"] and not asked["task"]:
+        check_shapes(known, sizes, returned, changed)
     if not asked["inputs"] and not asked.get("where"):
         limits = least_sizes(known.call, declared, sizes, bounds, fixed, shapes)
         rules += [f"{name} >= {limit}" for name, limit in limits.items()]
@@ -226,6 +230,21 @@ def home_if_small(known: Runnable, sizes: Mapping[str, int]) -> dict[str, int]:
     home = {name: declared.fixed.get(name, declared.sizes.get(name, 0)) for name in sizes}
     is_small = all(home.values()) and elements_of(declared.dims, home) <= MOST_TO_RUN
     return home if is_small else {}
+
+
+def check_shapes(
+    known: Runnable, sizes: Mapping[str, int], returned: Mapping[str, torch.Tensor], changed: Collection[int]
+) -> None:
+    """Refuse outputs that have other shapes for other values of the inputs: their sizes are no sizes of an input."""
+    if error_without_numbers(known.call, known.declared, sizes) is None:
+        return  # the shapes are known without values
+    for seed in OTHER_SEEDS:
+        try:
+            others = returned_at(known.call, tensors_for(known.declared, sizes, seed), sizes, changed)
+        except CannotError:  # it may refuse these values
+            continue
+        if [one.shape for one in others.values()] != [one.shape for one in returned.values()]:
+            raise CannotError("the shapes of its outputs depend on the values of its inputs")
 
 
 def does_need_numbers(known: Runnable) -> bool:

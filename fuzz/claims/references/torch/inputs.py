@@ -93,9 +93,9 @@ def sizes_to_run(declared: Declared, asked: Mapping[str, Any]) -> tuple[dict[str
     return sizes, {name: size if name in fixed else size + multiples[name][1] for name, size in sizes.items()}
 
 
-def tensors_of(inputs: Dims, sizes: Mapping[str, int], below: Below) -> dict[str, torch.Tensor]:
+def tensors_of(inputs: Dims, sizes: Mapping[str, int], below: Below, seed: int = 1) -> dict[str, torch.Tensor]:
     """Normal numbers, or integers of their structure, of these shapes; zeros if it is not known."""
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
 
     def made(name: str, dims: Sequence[str]) -> torch.Tensor:
         shape = [length_of(d, sizes) for d in dims]
@@ -107,9 +107,9 @@ def tensors_of(inputs: Dims, sizes: Mapping[str, int], below: Below) -> dict[str
     return {name: made(name, dims) for name, dims in inputs.items()}
 
 
-def tensors_for(declared: Declared, sizes: Mapping[str, int]) -> dict[str, torch.Tensor]:
+def tensors_for(declared: Declared, sizes: Mapping[str, int], seed: int = 1) -> dict[str, torch.Tensor]:
     """The inputs as they are declared."""
-    return in_declared_types(declared, tensors_of(declared.dims, sizes, declared.below))
+    return in_declared_types(declared, tensors_of(declared.dims, sizes, declared.below, seed))
 
 
 def in_declared_types(declared: Declared, given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

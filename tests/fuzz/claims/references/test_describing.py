@@ -31,6 +31,14 @@ DRAWN = {
 }
 
 
+KEPT_ROWS = """def reference(x, keep):
+    return x[keep > 0]
+
+
+def get_inputs():
+    rows, cols = 24, 6
+    return [torch.randn(rows, cols), torch.randint(0, 2, (rows,))]
+"""
 FEW_MARKED = """def reference(x, counts):
     assert int(counts.sum()) <= 20
     return x.repeat_interleave(counts, 0).cumsum(0)[-1:]
@@ -94,6 +102,21 @@ def test_a_reference_that_does_not_run_at_its_own_sizes_gets_what_get_inputs_mak
     kernel = kernel_with(tmp_path / "answer.py", wanted)
     assert kernel.reference is not None
     assert kernel.reference.kept.endswith("with other integers and numbers it does not run at its own sizes")
+    found, elements = kinds(kernel)
+    assert not found
+    assert elements
+
+
+@pytest.mark.slow
+def test_an_output_whose_size_depends_on_values_is_judged_by_what_get_inputs_makes(tmp_path: Path) -> None:
+    """Before, an answer was refused in each trial that left another number of rows than the first."""
+    pytest.importorskip("torch")
+    (tmp_path / "problem.py").write_text(f"import torch\n\n\n{KEPT_ROWS}")
+    (tmp_path / "answer.py").write_text(f"import torch\n\n\n{KEPT_ROWS}".replace("reference", "answer"))
+    wanted = Unclaimed(op="reference", said=FunctionWords(entry="answer"), reference=tmp_path / "problem.py")
+    kernel = kernel_with(tmp_path / "answer.py", wanted)
+    assert kernel.reference is not None
+    assert kernel.reference.kept
     found, elements = kinds(kernel)
     assert not found
     assert elements
