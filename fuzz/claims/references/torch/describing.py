@@ -27,7 +27,7 @@ from kfuzz.claims.references.torch.inputs import (
     ways_to_vary,
     with_fixed,
 )
-from kfuzz.claims.references.torch.integers import ABSENT, with_limits
+from kfuzz.claims.references.torch.integers import ABSENT, PERMUTATION, with_limits
 from kfuzz.claims.references.torch.op_file import op_file, outputs_of, returned_at, shown
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
@@ -89,7 +89,10 @@ def described(asked: Mapping[str, Any], seconds: float = MOST_SECONDS_OF_ALL) ->
     """
     try:
         with limited(seconds):
-            answer = answer_for(runnable_of(asked), asked)
+            known = runnable_of(asked)
+            if not (asked["inputs"] or asked["task"] or asked.get("is_cuda")):
+                check_integers(known.declared)
+            answer = answer_for(known, asked)
         if answer["runs_at_home"] or asked["inputs"] or asked["task"] or asked.get("is_cuda"):
             return answer
         words = "with other integers and numbers it does not run at its own sizes"
@@ -230,6 +233,14 @@ def home_if_small(known: Runnable, sizes: Mapping[str, int]) -> dict[str, int]:
     home = {name: declared.fixed.get(name, declared.sizes.get(name, 0)) for name in sizes}
     is_small = all(home.values()) and elements_of(declared.dims, home) <= MOST_TO_RUN
     return home if is_small else {}
+
+
+def check_integers(declared: Declared) -> None:
+    """Refuse integers that get_inputs makes by rules of its own: offsets, lengths, or rows that differ. A reference
+    takes others too, and a right kernel writes out of bounds for them.
+    """
+    if own := [name for name, one in declared.seen.items() if one.order != PERMUTATION]:
+        raise CannotError(f"what the integers of {' and '.join(own)} may be is known to get_inputs alone")
 
 
 def check_shapes(

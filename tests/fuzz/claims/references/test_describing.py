@@ -39,16 +39,26 @@ def get_inputs():
     rows, cols = 24, 6
     return [torch.randn(rows, cols), torch.randint(0, 2, (rows,))]
 """
-FEW_MARKED = """def reference(x, counts):
-    assert int(counts.sum()) <= 20
-    return x.repeat_interleave(counts, 0).cumsum(0)[-1:]
+SEGMENTS = """def reference(x, starts, lengths):
+    out = x.new_zeros(24, x.shape[1])
+    for row in range(len(x)):
+        out[starts[row] : starts[row] + lengths[row]] = x[row]
+    return out
 
 
 def get_inputs():
-    rows, cols = 24, 6
-    counts = torch.zeros(rows, dtype=torch.int64)
-    counts[torch.randint(0, rows, ())] = 9
-    return [torch.randn(rows, cols), counts]
+    rows, cols = 8, 6
+    lengths = torch.randint(1, 4, (rows,))
+    return [torch.randn(rows, cols), lengths.cumsum(0) - lengths, lengths]
+"""
+SMALL_NUMBERS = """def reference(x):
+    assert float(x.max()) < 2.5
+    return x.cumsum(0)[-1:]
+
+
+def get_inputs():
+    rows, cols = 48, 32
+    return [torch.rand(rows, cols)]
 """
 
 
@@ -96,8 +106,8 @@ def test_a_refusal_of_a_reference_holds_for_all_submissions_of_a_process(tmp_pat
 def test_a_reference_that_does_not_run_at_its_own_sizes_gets_what_get_inputs_makes(tmp_path: Path) -> None:
     """Before, it ran at a few rows alone: no trial at its own sizes was judged."""
     pytest.importorskip("torch")
-    (tmp_path / "problem.py").write_text(f"import torch\n\n\n{FEW_MARKED}")
-    (tmp_path / "answer.py").write_text(f"import torch\n\n\n{FEW_MARKED}".replace("reference", "answer"))
+    (tmp_path / "problem.py").write_text(f"import torch\n\n\n{SMALL_NUMBERS}")
+    (tmp_path / "answer.py").write_text(f"import torch\n\n\n{SMALL_NUMBERS}".replace("reference", "answer"))
     wanted = Unclaimed(op="reference", said=FunctionWords(entry="answer"), reference=tmp_path / "problem.py")
     kernel = kernel_with(tmp_path / "answer.py", wanted)
     assert kernel.reference is not None
@@ -118,6 +128,19 @@ def test_an_output_whose_size_depends_on_values_is_judged_by_what_get_inputs_mak
     assert kernel.reference is not None
     assert kernel.reference.kept
     found, elements = kinds(kernel)
+    assert not found
+    assert elements
+
+
+@pytest.mark.slow
+def test_integers_that_fit_each_other_are_those_of_get_inputs(tmp_path: Path) -> None:
+    """Before, starts and lengths were any integers: an answer that takes the segments in another order was BROKEN."""
+    pytest.importorskip("torch")
+    (tmp_path / "problem.py").write_text(f"import torch\n\n\n{SEGMENTS}")
+    other = SEGMENTS.replace("reference", "answer").replace("range(len(x))", "reversed(range(len(x)))")
+    (tmp_path / "answer.py").write_text(f"import torch\n\n\n{other}")
+    wanted = Unclaimed(op="reference", said=FunctionWords(entry="answer"), reference=tmp_path / "problem.py")
+    found, elements = kinds(kernel_with(tmp_path / "answer.py", wanted))
     assert not found
     assert elements
 
@@ -154,9 +177,9 @@ def test_a_reference_whose_sizes_take_too_long_gets_what_get_inputs_makes(tmp_pa
 @pytest.mark.slow
 def test_cuda_which_cannot_get_that_has_the_sizes_at_which_the_reference_runs(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    made = answer_alone(tmp_path / "problem.py", f"import torch\n\n\n{FEW_MARKED}", is_cuda=True)
+    made = answer_alone(tmp_path / "problem.py", f"import torch\n\n\n{SMALL_NUMBERS}", is_cuda=True)
     assert "kept" not in made
-    assert made["inputs"] == {"x": ["rows", "cols"], "counts": ["rows"]}
+    assert made["inputs"] == {"x": ["rows", "cols"]}
 
 
 @pytest.mark.slow
