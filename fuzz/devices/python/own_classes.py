@@ -59,7 +59,7 @@ class ClassInFile:
     `bases` and `members`: those of an enumeration. `has_code`: it has functions of its own, which stay in that file.
     """
 
-    kind: Literal["enum", "tuple", "dataclass", "plain"]
+    sort: Literal["enum", "tuple", "dataclass", "plain"]
     name: str
     fields: tuple[str, ...] = ()
     bases: tuple[type, ...] = ()
@@ -88,14 +88,14 @@ def describe_value(value: Any, theirs: ModuleType) -> tuple[ClassInFile, dict[st
 def own_value(of: ClassInFile, held: Mapping[str, Any], own: Mapping[str, object]) -> Any:  # noqa: ANN401  of any class
     """Such a value, of the class among these names that has the same fields, or of one that is made for it."""
     other = own.get(of.name)
-    if of.kind == "enum":
+    if of.sort == "enum":
         names = str(held["name"]).split("|")  # of flags
         if isinstance(other, enum.EnumType) and other.__members__.keys() >= {*names}:
             return functools.reduce(operator.or_, (other[name] for name in names))
         return class_like(of)(held["value"])
-    has_same = isinstance(other, type) and of.kind != "plain" and has_fields(other, of.kind == "tuple", of.fields)
+    has_same = isinstance(other, type) and of.sort != "plain" and has_fields(other, of.sort == "tuple", of.fields)
     kind: Any = other if has_same else class_like(of)
-    if of.kind == "tuple":
+    if of.sort == "tuple":
         return kind(*held.values())
     made = object.__new__(kind)
     for name, one in held.items():
@@ -120,13 +120,13 @@ def _class_like(_: str, of: ClassInFile) -> Any:  # noqa: ANN401  a class
 
 
 def _made_class(of: ClassInFile) -> Any:  # noqa: ANN401  a class
-    if of.kind == "enum":
+    if of.sort == "enum":
         *mixed, base = of.bases
         make: Any = base
         return make(of.name, dict(of.members), **({"type": mixed[0]} if mixed else {}))
-    if of.kind == "tuple":
+    if of.sort == "tuple":
         return namedtuple(of.name, of.fields)
-    if of.kind == "dataclass":
+    if of.sort == "dataclass":
         return dataclasses.make_dataclass(of.name, of.fields, frozen=of.is_frozen)
     return type(of.name, (), {})
 

@@ -18,7 +18,7 @@ from kfuzz.devices.python.launched.arguments import MAP_WORDS, WORD, LaunchArgum
 from kfuzz.devices.python.torch.addresses import ADDRESSES
 from kfuzz.oracle.numbers.elements import F32, F64
 
-FLOATS = {"f32": F32, "f64": F64}
+FLOATS = {one.name: one for one in (F32, F64)}  # as PTX names them, too
 MAP_BYTES, MAP_ALIGNED = MAP_WORDS * WORD, 64
 """A structure of this size that is aligned so is a tensor map."""
 MARK = b"kfuzz map"

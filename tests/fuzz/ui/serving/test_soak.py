@@ -43,7 +43,7 @@ def held_by(server: RunningServer, cache: Path) -> dict[str, int]:
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is a sandbox")
 @pytest.mark.parametrize(
     ("count", "jobs"),
-    [pytest.param(30, 1, marks=pytest.mark.slow(10)), pytest.param(1000, 2, marks=pytest.mark.soak)],
+    [pytest.param(12, 1, marks=pytest.mark.slow(5)), pytest.param(1000, 2, marks=pytest.mark.soak)],
 )
 def test_a_server_holds_after_many_verdicts_what_it_held_before(tmp_path: Path, count: int, jobs: int) -> None:
     with serving(tmp_path, "--jobs", str(jobs)) as server:
