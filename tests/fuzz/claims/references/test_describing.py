@@ -71,6 +71,15 @@ def described(folder: Path, body: str, remark: str = "") -> Kernel:
     return kernel_with(folder / "answer.py", wanted)
 
 
+def answered(folder: Path, text: str, old: str = "", new: str = "") -> Kernel:
+    """A reference of this text, and itself as a submission, in which something is changed."""
+    pytest.importorskip("torch")
+    (folder / "problem.py").write_text(f"import torch\n\n\n{text}")
+    (folder / "answer.py").write_text(f"import torch\n\n\n{text.replace(old, new)}".replace("reference", "answer"))
+    wanted = Unclaimed(op="reference", said=FunctionWords(entry="answer"), reference=folder / "problem.py")
+    return kernel_with(folder / "answer.py", wanted)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("body", WITHOUT_NUMBERS)
 def test_an_output_without_numbers_is_refused_in_one_line(body: str, tmp_path: Path) -> None:
@@ -105,11 +114,7 @@ def test_a_refusal_of_a_reference_holds_for_all_submissions_of_a_process(tmp_pat
 @pytest.mark.slow
 def test_a_reference_that_does_not_run_at_its_own_sizes_gets_what_get_inputs_makes(tmp_path: Path) -> None:
     """Before, it ran at a few rows alone: no trial at its own sizes was judged."""
-    pytest.importorskip("torch")
-    (tmp_path / "problem.py").write_text(f"import torch\n\n\n{SMALL_NUMBERS}")
-    (tmp_path / "answer.py").write_text(f"import torch\n\n\n{SMALL_NUMBERS}".replace("reference", "answer"))
-    wanted = Unclaimed(op="reference", said=FunctionWords(entry="answer"), reference=tmp_path / "problem.py")
-    kernel = kernel_with(tmp_path / "answer.py", wanted)
+    kernel = answered(tmp_path, SMALL_NUMBERS)
     assert kernel.reference is not None
     assert kernel.reference.kept.endswith("with other integers and numbers it does not run at its own sizes")
     found, elements = kinds(kernel)
@@ -120,11 +125,7 @@ def test_a_reference_that_does_not_run_at_its_own_sizes_gets_what_get_inputs_mak
 @pytest.mark.slow
 def test_an_output_whose_size_depends_on_values_is_judged_by_what_get_inputs_makes(tmp_path: Path) -> None:
     """Before, an answer was refused in each trial that left another number of rows than the first."""
-    pytest.importorskip("torch")
-    (tmp_path / "problem.py").write_text(f"import torch\n\n\n{KEPT_ROWS}")
-    (tmp_path / "answer.py").write_text(f"import torch\n\n\n{KEPT_ROWS}".replace("reference", "answer"))
-    wanted = Unclaimed(op="reference", said=FunctionWords(entry="answer"), reference=tmp_path / "problem.py")
-    kernel = kernel_with(tmp_path / "answer.py", wanted)
+    kernel = answered(tmp_path, KEPT_ROWS)
     assert kernel.reference is not None
     assert kernel.reference.kept
     found, elements = kinds(kernel)
@@ -135,12 +136,7 @@ def test_an_output_whose_size_depends_on_values_is_judged_by_what_get_inputs_mak
 @pytest.mark.slow
 def test_integers_that_fit_each_other_are_those_of_get_inputs(tmp_path: Path) -> None:
     """Before, starts and lengths were any integers: an answer that takes the segments in another order was BROKEN."""
-    pytest.importorskip("torch")
-    (tmp_path / "problem.py").write_text(f"import torch\n\n\n{SEGMENTS}")
-    other = SEGMENTS.replace("reference", "answer").replace("range(len(x))", "reversed(range(len(x)))")
-    (tmp_path / "answer.py").write_text(f"import torch\n\n\n{other}")
-    wanted = Unclaimed(op="reference", said=FunctionWords(entry="answer"), reference=tmp_path / "problem.py")
-    found, elements = kinds(kernel_with(tmp_path / "answer.py", wanted))
+    found, elements = kinds(answered(tmp_path, SEGMENTS, "range(len(x))", "reversed(range(len(x)))"))
     assert not found
     assert elements
 
