@@ -40,6 +40,11 @@ def held_by(server: RunningServer, cache: Path) -> dict[str, int]:
     return {"processes": len(every), "files": files, "folders": len(list((cache / "building").iterdir()))}
 
 
+def more_than(before: dict[str, int], now: dict[str, int]) -> dict[str, int]:
+    """What it holds more of than before: a file that was about to be closed then is no leak."""
+    return {name: count for name, count in now.items() if count > before[name]}
+
+
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "there is a sandbox")
 @pytest.mark.parametrize(
     ("count", "jobs"),
@@ -53,8 +58,8 @@ def test_a_server_holds_after_many_verdicts_what_it_held_before(tmp_path: Path, 
         before = held_until(held, lambda now: now["folders"] == 0)
         judges = judges_of(server.process.pid)
         ask_all(server, 1000, count)
-        after = held_until(held, lambda now: now == before)
-        assert after == before
+        after = held_until(held, lambda now: not more_than(before, now))
+        assert not more_than(before, after)
         assert judges_of(server.process.pid) == judges
         assert max(map(resident_bytes, (server.process.pid, *judges))) < MOST_RESIDENT
         assert server.health()["lost"] == 0
