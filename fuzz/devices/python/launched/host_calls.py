@@ -59,7 +59,7 @@ class HostCalls:
             if error is not None:
                 raise error
 
-    def as_function(self, parameters: Sequence[Any], call: Callable[..., int | None]) -> Any:  # noqa: ANN401
+    def as_function(self, parameters: Sequence[Any], call: Callable[..., int | None]) -> Any:  # noqa: ANN401  of ctypes
         """A function of C that does this and returns a number, success if it gives none."""
 
         def called(*given: Any) -> int:  # noqa: ANN401  numbers and addresses
