@@ -1,6 +1,8 @@
 """Processes that stay up and answer questions."""
 
+import gc
 import signal
+import warnings
 from pathlib import Path
 from types import FrameType
 
@@ -27,6 +29,14 @@ for line in sys.stdin:
     Path(line.strip()).write_text(str(os.getpid()))
     print("done", flush=True)
 """
+
+
+@pytest.fixture(autouse=True)
+def no_garbage_of_other_tests() -> None:
+    """A file that another test has left open would be a warning here, once it is collected."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def test_a_question_that_is_interrupted_does_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
