@@ -2,10 +2,10 @@
 
     python -m benchmarks.detection.solutions_in_float64 LIST.json --keep FOLDER
 
-For each finding with a worst element in FOLDER (benchmarks.detection.solutions): the case's inputs go through the
-problem's model in float64 and in float32, with the weights that kfuzz gives to both. An element is *wrong* if the
+For each verdict with a worst element in FOLDER (benchmarks.detection.solutions): the case's inputs go through the
+problem's model in float64 and in float32, with the weights that kfuzz gives to both. The element is *wrong* if the
 answer is NaN or infinite where float64 is not, or the other way round, or lies ten times farther from float64 than
-float32 does; kfuzz's own value *agrees* if it does not. FOLDER keeps the counts of each solution.
+float32 does; kfuzz's interval *agrees* if float64 lies in it, or no farther from it. FOLDER keeps both.
 """
 
 import argparse
@@ -13,83 +13,79 @@ import inspect
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.detection.built_together import run_file
-from benchmarks.detection.solutions import Solution, read_list
-from kfuzz.cases import case_file
-from kfuzz.cases.case import numbers_in
+from benchmarks.detection.solutions import Solution, outcomes_of, read_list
 from kfuzz.claims.kernel import whole_numbers
 
 SEED = 0
 """Of the weights of both sides, as in kfuzz."""
 FARTHER, ROUNDING = 10, 1e-7
+DRAWN = "weights"
+"""The input of a case that says how kfuzz draws the weights of both sides."""
 
 
 def main() -> None:
-    """Check every solution whose campaign is kept."""
+    """Check every verdict that has a worst element."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("list", type=Path)
     parser.add_argument("--keep", type=Path, required=True)
     options = parser.parse_args()
-    known = {one.key: one for one in read_list(options.list)}
-    for report in sorted(options.keep.glob("*.campaign/report.json")):
-        for kernel in json.loads(report.read_text(encoding="utf-8"))["kernels"]:
-            if (key := Path(kernel["path"]).stem) in known and kernel["findings"]:
-                found = counts_of(known[key], kernel, report.parent)
-                (options.keep / f"{key}.float64.json").write_text(json.dumps(found), encoding="utf-8")
-                print(key, found, file=sys.stderr, flush=True)
+    every = {one.key: one for one in read_list(options.list)}
+    for outcome in outcomes_of([*every.values()], options.keep):
+        arrays = options.keep / f"{outcome.key}.npz"
+        if outcome.worst and arrays.is_file() and not outcome.in_float64:
+            with np.load(arrays) as case:
+                found = check(every[outcome.key], outcome.worst, dict(case))
+            (options.keep / f"{outcome.key}.float64.json").write_text(json.dumps(found), encoding="utf-8")
+            print(outcome.key, found, file=sys.stderr, flush=True)
 
 
-def counts_of(solution: Solution, kernel: dict[str, Any], folder: Path) -> dict[str, int]:
-    """How many elements were looked at, are wrong by float64, and have kfuzz's value in float64."""
-    found = {"elements": 0, "wrong": 0, "agree": 0}
-    for got, want, exact, single in elements_of(solution, kernel, folder):
-        found["elements"] += 1
-        found["wrong"] += differ(got, exact, single)
-        found["agree"] += not differ(want, exact, single)
-    return found
+def check(solution: Solution, worst: Mapping[str, Any], case: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Whether the worst element is wrong by float64, and kfuzz's interval right; or why that cannot be said."""
+    try:
+        exact, single = answers_of(solution, case)
+        place = tuple(worst["at"])
+        of_double, of_single = (one.reshape(one.shape or (1,))[place].item() for one in (exact, single))
+    except Exception as error:  # of the problem's code, or of an answer of another form
+        return {"why": f"{type(error).__name__}: {error}"[:200]}
+    nearest = min(max(of_double, worst["want"][0]), worst["want"][1]) if math.isfinite(of_double) else worst["want"][0]
+    return {
+        "wrong": differ(worst["got"], of_double, of_single),
+        "agrees": not differ(nearest, of_double, of_single),
+    }
 
 
-def elements_of(solution: Solution, kernel: dict[str, Any], folder: Path) -> Iterator[tuple[float, ...]]:
-    """The answer, kfuzz's value, and the model's in float64 and float32; cases with drawn weights are left out."""
+def answers_of(solution: Solution, case: Mapping[str, NDArray[Any]]) -> tuple[Any, Any]:
+    """The answers of a problem's model in float64 and in float32, to the inputs of a case."""
     import torch  # noqa: PLC0415  only here
 
+    from kfuzz.claims.references.torch.weights import drawn  # noqa: PLC0415  it imports torch
+
     problem = run_file(solution.problem, "problem")
-    for finding in kernel["findings"]:
-        worst = finding["worst"]
-        if worst is None or finding["case"] is None:
-            continue
-        arrays = case_file.read(folder / finding["case"]).case.arrays
-        torch.manual_seed(SEED)
+    number = int(case[DRAWN].reshape(-1)[0]) if DRAWN in case else 0
+    torch.manual_seed(SEED)
+    with drawn(number):
         model = problem.Model(*getattr(problem, "get_init_inputs", list)())
-        names = list(inspect.signature(model.forward).parameters)
-        if arrays.keys() != {*names}:
-            continue
-        numbers = [numbers_in(arrays[name]) for name in names]
-        with torch.device("meta"):
-            made = problem.get_inputs()
-        given = [
-            torch.from_numpy(one.copy())
-            if of.is_floating_point()
-            else torch.from_numpy(indices(one, numbers[0])).long()
-            for one, of in zip(numbers, made, strict=True)
-        ]
-        with torch.no_grad():
-            single = model(*given)
-            exact = model.double()(*(one.double() if one.is_floating_point() else one for one in given))
-        place = tuple(worst["index"])
-        yield (float(worst["got"]), float(worst["want"]),
-               *(one.reshape(one.shape or (1,))[place].item() for one in (exact, single)))  # fmt: skip
-
-
-def indices(given: NDArray[Any], first: NDArray[Any]) -> NDArray[Any]:
-    """Numbers of a case as kfuzz hands them to an input of indices: of columns of the first input."""
-    return whole_numbers(given, first.shape[-1])
+    names = [name for name in inspect.signature(model.forward).parameters if name in case]
+    with torch.device("meta"):
+        made = problem.get_inputs()
+    given = [
+        torch.from_numpy(case[name].copy())
+        if of.is_floating_point()
+        else torch.from_numpy(whole_numbers(case[name], case[names[0]].shape[-1])).long()
+        for name, of in zip(names, made, strict=True)
+    ]
+    with torch.no_grad():
+        single = model(*given)
+        exact = model.double()(*(one.double() if one.is_floating_point() else one for one in given))
+    return exact, single
 
 
 def differ(one: float, exact: float, single: float) -> bool:

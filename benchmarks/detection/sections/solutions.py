@@ -1,153 +1,92 @@
-"""Solutions that language models wrote for problems of KernelBench."""
+"""Verdicts of `kfuzz judge` on solutions that language models wrote, who is right, and what rivals decide."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+from typing import Any, Literal
 
+from benchmarks.detection.intervals import LEVEL, share_in_words
 from benchmarks.detection.solutions import STATUSES
+from benchmarks.detection.solutions_on_gpu import UNDECIDED
 from benchmarks.measurement import Measurement, Record
 from benchmarks.page import Blocks, Lines, heading, long_table, table, text
 
-WARNING = " (warning)"
 FAR = 1000
 """An answer whose error is so many times that of torch in float32 does not compute the problem."""
+LEAST = 1e-9
+"""An error of torch that counts as this, where it is smaller."""
+SLOW = ("more than ", "no answer in ")
+"""What the GPU says of a solution that was stopped: neither right nor wrong."""
+Truth = Literal["right", "wrong", "open"]
+ACCUSED = ("broken", "misbehaved")
 
 
 def show(made: Measurement) -> Blocks:
     every = made.table("solutions")
-    problems = len({one["problem"] for one in every})
+    problems, sources = (len({one[name] for one in every}) for name in ("problem", "repository"))
+    seconds = sorted(one["seconds"] for one in every)
+    late = seconds[len(seconds) * 9 // 10]
     yield from text(
-        f"{len(every)} unedited solutions of {problems} problems, by a dozen models, each against its problem.",
-        f"Each had up to {made['cases']} trials on the cpu device. *kept*: nothing was found. *suspect*: warnings:",
-        "at other sizes than the problem's, or where another order of the operations may give the answer. *broken*: an",
-        "error. *cannot run*: no answer was judged.",
-        f"{sum(is_short(one, made['cases']) for one in every)} of the kept ones had fewer trials: their time was up.",
+        f"{len(every)} unedited answers of language models to {problems} problems of KernelBench, from {sources}",
+        "repositories, each against its problem: the first of a draw ([solutions_drawn.py](solutions_drawn.py)).",
+        f"`kfuzz judge` with the budget of {made['budget']:g} seconds, in the sandbox; *suspect* and the statuses",
+        f"after it are no success. A verdict took {median(seconds):.0f} s in the median, and {late:.0f} s at the 90th",
+        "percentile.",
+        f"The clock ended {sum(one['is_cut_short'] for one in every)} of them early.",
     )
-    yield from counts("language", every, "kind")
-    yield from counts("problem", every, "problem")
-    yield from counts("repository", every, "repository")
+    for title, column in (("language", "language"), ("repository", "repository")):
+        yield from counts(title, every, column)
     yield from heading("What was found")
-    kinds = Counter(kind for one in every if one["status"] != "cannot run" for kind in one["kinds"])
+    kinds = Counter(one["kind"] for one in every if one["status"] in (*ACCUSED, "suspect"))
     yield from table("lr", ("kind", "solutions"), kinds.most_common())
-    yield from heading("Why a solution cannot run")
-    why = Counter(shortened(one["why"]) for one in every if one["status"] == "cannot run")
-    reasons = [(name.replace("|", "/"), count) for name, count in why.most_common()]
-    often = [(name, count) for name, count in reasons if count > 1]
-    yield from long_table("lr", ("reason", "solutions"), reasons, tuple, often, "those of more than one solution")
-    if wide := [one["in_float64"] for one in every if one["in_float64"].get("elements")]:
-        elements, wrong, agree = (sum(one[name] for one in wide) for name in ("elements", "wrong", "agree"))
+    yield from heading("Why there is no verdict")
+    why = Counter(reason_of(one) for one in every if one["status"] in ("not judged", "cannot run"))
+    often = [(name, count) for name, count in why.most_common() if count > 1]
+    yield from long_table("lr", ("reason", "solutions"), why.most_common(), tuple, often, "those of more than one")
+    if wide := [one["in_float64"] for one in every if "wrong" in one["in_float64"]]:
         yield from text(
-            f"{elements} elements that kfuzz calls wrong, of {len(wide)} solutions, went through the model",
-            f"in float64, with the inputs of the finding: {wrong} are wrong, and {agree} of kfuzz's values are right.",
+            f"{len(wide)} elements that kfuzz calls wrong went through the model in float64, with the inputs of the",
+            f"finding: {sum(one['wrong'] for one in wide)} are wrong, and {sum(one['agrees'] for one in wide)} of",
+            "kfuzz's intervals are right.",
         )
-    if answered := [one for one in every if one["status"] == "kept" and one["at_home"]]:
-        yield from at_home(answered)
     if checked := [one for one in every if one["on_gpu"]]:
-        yield from on_gpu(checked)
+        yield from rates(checked)
+        yield from beside_rivals(checked)
     yield from made.note()
-
-
-def is_short(one: Record, cases: int) -> bool:
-    return one["status"] == "kept" and one["trials"] < cases
 
 
 def counts(title: str, every: Sequence[Record], column: str) -> Lines:
     """How many solutions of each group have which status."""
-    groups = dict.fromkeys(sorted(one[column] for one in every))
+    groups = sorted({one[column] for one in every})
     found = Counter((one[column], one["status"]) for one in every)
     rows = ((name, *(found[name, status] for status in STATUSES)) for name in groups)
     total = ("all", *(sum(found[name, status] for name in groups) for status in STATUSES))
-    yield from table("lrrrr", (title, *STATUSES), [*rows, total])
+    yield from table("l" + "r" * len(STATUSES), (title, *STATUSES), [*rows, total])
 
 
-def shortened(why: str) -> str:
-    """A reason without the name of the file, and without the first part of an answer that was refused."""
-    why = why.partition(".py: ")[2] or why.partition(".py:")[2].partition(": ")[2] or why
-    return why.partition(" was judged: ")[2] or why
+def reason_of(one: Record) -> str:
+    """Why there is no verdict, without the name of the file."""
+    why: str = one["why"]
+    return (why.partition(".py: ")[2] or why.partition(".py:")[2].partition(": ")[2] or why).replace("|", "/")
 
 
-def at_home(answered: Sequence[Record]) -> Lines:
-    """Kept solutions whose answers on the cpu device were compared with float64."""
-    far = [one for one in answered if is_far(one["at_home"])]
-    times = sorted(ratio for one in answered if (ratio := ratio_of(one["at_home"])) is not None)
-    yield from text(
-        f"{len(answered)} kept solutions answered usual numbers on the cpu device, at the problem's own sizes or at",
-        "smaller ones like them, and so did the model in float64. The error is |y - exact| / |exact| in 2-norms, as a",
-        f"multiple of that of torch in float32: the median is {times[len(times) // 2]:.3g}, the largest",
-        f"{times[-1]:.3g}, and {len(far)} are over {FAR} or no number.",
-    )
-
-
-def on_gpu(checked: Iterable[Record]) -> Lines:
-    """The solutions that torch built and ran on a GPU."""
-    yield from heading("The same on a GPU, against float64")
-    yield from text(
-        "torch built these with nvcc, gave them the inputs of the problem's `get_inputs` at the problem's own sizes,",
-        "and computed the problem's model in float64, with the same weights. The error is |y - exact| / |exact| in",
-        "2-norms, as a multiple of that of torch in float32. *accepted*: by the benchmark's own test, allclose with",
-        "1e-4. Usual inputs do not show what goes wrong for other values, in other orders of threads, or outside of",
-        "an array.",
-    )
-    rows = []
-    for status in STATUSES:
-        own = [one for one in checked if one["status"] == status]
-        ran = [one for one in own if one["on_gpu"]["ran"]]
-        times = sorted(ratio for one in ran if (ratio := ratio_of(one["on_gpu"])) is not None)
-        far = [one for one in ran if is_far(one["on_gpu"])]
-        middle = f"{times[len(times) // 2]:.3g}" if times else "-"
-        rows.append((status, len(own), len(ran), sum(one["on_gpu"]["accepted"] for one in ran), middle,
-                     f"{times[-1]:.3g}" if times else "-", len(far)))  # fmt: skip
-    yield from table("lrrrrrr", ("status", "tried", "ran", "accepted", "median error", "largest", f"over {FAR}"), rows)
-    kept = [one for one in checked if one["status"] == "kept"]
-    odd = [one for one in kept if not one["on_gpu"]["ran"] or is_far(one["on_gpu"])]
-    inside = [one for one in odd if one["on_gpu"]["ran"] and is_in_any_order(one["on_gpu"])]
-    contradicted = [one for one in odd if one not in inside]
-    accused = [one for one in checked if one["status"] in ("suspect", "broken")]
-    seen = [one for one in accused if is_wrong(one)]
-    yield from text(
-        f"{len(kept) - len(odd)} of {len(kept)} kept solutions are right there: their error is at most {FAR}.",
-        f"{len(inside)} more add many terms one after another, which kfuzz's bound allows; their largest error, as a",
-        "part of a textbook's bound of a sum in any order, in float64:",
-    )
-    yield from table("lrr", ("solution", "error", "of the bound"), map(cells_of_order, inside))
-    yield from text("The others:")
-    yield from table("lrl", ("solution", "error", "on the GPU"), map(cells_of_kept, contradicted))
-    yield from text(
-        f"Of {len(accused)} suspect or broken ones, {len(seen)} do not run there, are wrong there or have a wrong",
-        "element in float64 (above). The others, with what kfuzz says of them:",
-    )
-    rest = [one for one in accused if one not in seen]
-    yield from table("lllrl", ("solution", "status", "findings", "error", "kfuzz's words"), map(cells, rest))
-
-
-def cells(one: Record) -> tuple[str, ...]:
-    """A solution about which the two disagree, or seem to."""
-    words = one["why"].replace("|", "/")
-    return one["key"], one["status"], ", ".join(one["kinds"]), shown(ratio_of(one["on_gpu"])), words
-
-
-def cells_of_order(one: Record) -> tuple[str, ...]:
-    """A kept solution whose error a sum in any order may have."""
+def truth_of(one: Record) -> Truth:
+    """Whether a solution is right, by the GPU and by float64 and without kfuzz; usual inputs do not show all errors."""
     found = one["on_gpu"]
-    return one["key"], shown(ratio_of(found)), f"{found['of_any_order']:.2g}"
-
-
-def is_in_any_order(found: dict[str, Any]) -> bool:
-    """Whether its error lies in the bound of a sum in any order, where that is one."""
-    part = found.get("of_any_order")
-    return part is not None and part <= 1
-
-
-def cells_of_kept(one: Record) -> tuple[str, ...]:
-    """A kept solution that the GPU contradicts."""
-    found = one["on_gpu"]
-    return one["key"], shown(ratio_of(found)) if found["ran"] else "-", found.get("why", "").replace("|", "/")
+    why = found.get("why", "")
+    if one["in_float64"].get("wrong"):
+        return "wrong"
+    if not found["ran"]:
+        return "open" if why == UNDECIDED or why.startswith(SLOW) else "wrong"
+    if is_far(found) and not (found.get("of_any_order") or 2) <= 1:
+        return "wrong"
+    return "wrong" if found.get("changes_inputs") else "right"
 
 
 def ratio_of(found: dict[str, Any]) -> float | None:
     """Its error over that of torch; None if it has none, as an answer with NaN has."""
     error, single = found.get("error"), found.get("single")
-    return None if error is None or single is None else error / max(single, 1e-9)
+    return None if error is None or single is None else error / max(single, LEAST)
 
 
 def is_far(found: dict[str, Any]) -> bool:
@@ -155,13 +94,107 @@ def is_far(found: dict[str, Any]) -> bool:
     return ratio is None or ratio > FAR
 
 
-def is_wrong(one: Record) -> bool:
-    """Whether the GPU or float64 shows that a solution is wrong; one that torch answers does not run there."""
+def rates(checked: Sequence[Record]) -> Lines:
+    """False accepts and false rejects among the solutions that were checked."""
+    yield from heading("The same on a GPU, and in float64")
+    yield from text(
+        f"The first {len(checked)} of the draw: torch built them with nvcc, gave them the inputs of `get_inputs` at",
+        "the problem's own sizes, and computed the model in float64, with the same weights. *wrong*: it does not",
+        f"build or run there, its error in 2-norms is over {FAR} times that of torch in float32, it changes its",
+        "inputs, or the element that kfuzz calls wrong is wrong in float64. *open*: it was stopped, or has several",
+        "answers.",
+        "Usual inputs do not show what goes wrong for other values, in other orders of threads, or outside of an",
+        "array: a right one that kfuzz accuses is listed below with kfuzz's words.",
+    )
+    found = Counter((truth_of(one), one["status"]) for one in checked)
+    truths: tuple[Truth, ...] = ("right", "wrong", "open")
+    rows = ((truth, *(found[truth, status] for status in STATUSES)) for truth in truths)
+    yield from table("l" + "r" * len(STATUSES), ("on the GPU and in float64", *STATUSES), rows)
+    of = {truth: sum(found[truth, status] for status in STATUSES) for truth in truths}
+    rejected = sum(found["right", status] for status in ACCUSED)
+    yield from text(
+        f"False accepts: {share_in_words(found['wrong', 'kept'], of['wrong'])} of the wrong ones.",
+        f"False rejects, at most: {share_in_words(rejected, of['right'])} of the right ones. The intervals are those",
+        f"of Clopper and Pearson at {LEVEL:.0%}.",
+    )
+    odd = [one for one in checked if is_odd(one)]
+    head = ("solution", "status", "kind", "error", "on the GPU", "kfuzz's words")
+    yield from table("lllrll", head, map(cells, odd))
+
+
+def is_odd(one: Record) -> bool:
+    """Whether the checks contradict a verdict."""
+    return truth_of(one) == ("wrong" if one["status"] == "kept" else "right") and one["status"] in ("kept", *ACCUSED)
+
+
+def cells(one: Record) -> tuple[str, ...]:
+    """A solution about which the two disagree, or seem to."""
     found = one["on_gpu"]
-    return (
-        not found["ran"] or is_far(found) or found.get("changes_inputs", False) or bool(one["in_float64"].get("wrong"))
+    ratio = ratio_of(found)
+    shown = "-" if not found["ran"] else "no number" if ratio is None else f"{ratio:.3g}"
+    words = (found.get("why", ""), one["why"])
+    return one["key"], one["status"], one["kind"], shown, *(each.replace("|", "/") for each in words)
+
+
+Decides = Callable[[Record], bool | None]
+"""Whether a judge accepts a solution; None without a decision."""
+
+
+def beside_rivals(checked: Sequence[Record]) -> Lines:
+    """What each judge decides, beside what is right."""
+    judges: tuple[tuple[str, Decides, Callable[[Record], float | None]], ...] = (
+        ("kfuzz judge", by_kfuzz, lambda one: one["seconds"]),
+        ("KernelBench's own test", by_own_test("accepted"), own_seconds),
+        ("the same with 1e-2", by_own_test("accepted_loosely"), own_seconds),
+        ("kernelguard 0.3.2", by_kernelguard, lambda one: one["by_text"].get("seconds")),
+    )
+    yield from heading("Beside rivals")
+    yield from text(
+        "The same solutions by KernelBench's own test, on the GPU (its seconds are those of the five trials, and a",
+        "build that it shares with the check above), and by kernelguard, which reads the text alone and looks for",
+        "hacks, not for errors.",
+    )
+    rows = [row_of(name, decides, seconds, checked) for name, decides, seconds in judges]
+    columns = ("judge", "accepts right", "accepts wrong", "rejects right", "rejects wrong", "no decision", "s, median")
+    yield from table("lrrrrrr", columns, rows)
+    both = [one for one in checked if truth_of(one) != "open" and None not in (by_kfuzz(one), judges[1][1](one))]
+    apart = [one for one in both if by_kfuzz(one) != judges[1][1](one)]
+    ours = sum(by_kfuzz(one) == (truth_of(one) == "right") for one in apart)
+    yield from text(
+        f"kfuzz and KernelBench's own test both decide {len(both)} that are right or wrong, and differ in",
+        f"{len(apart)}: in {ours} kfuzz is right, in {len(apart) - ours} the other.",
     )
 
 
-def shown(ratio: float | None) -> str:
-    return "no number" if ratio is None else f"{ratio:.3g}"
+def row_of(
+    name: str, decides: Decides, seconds: Callable[[Record], float | None], checked: Sequence[Record]
+) -> tuple[str | int, ...]:
+    """The decisions of a judge."""
+    found = Counter((decides(one), truth_of(one)) for one in checked)
+    pairs: Iterator[tuple[bool, Truth]] = ((yes, truth) for yes in (True, False) for truth in ("right", "wrong"))  # type: ignore[misc]
+    taken = [each for one in checked if (each := seconds(one)) is not None]
+    none = sum(count for (decided, _), count in found.items() if decided is None)
+    return name, *(found[pair] for pair in pairs), none, f"{median(taken):.2g}" if taken else "-"
+
+
+def by_kfuzz(one: Record) -> bool | None:
+    return True if one["status"] == "kept" else False if one["status"] in ACCUSED else None
+
+
+def by_own_test(name: str) -> Decides:
+    def decide(one: Record) -> bool | None:
+        found = one["on_gpu"]
+        if not found["ran"] and found.get("why", "").startswith((UNDECIDED, *SLOW)):
+            return None
+        return bool(found.get(name, False))
+
+    return decide
+
+
+def by_kernelguard(one: Record) -> bool | None:
+    return not one["by_text"]["filtered"] if one["by_text"] else None
+
+
+def own_seconds(one: Record) -> float | None:
+    found = one["on_gpu"]
+    return found["build_seconds"] + found["own_seconds"] if "own_seconds" in found else None

@@ -1,0 +1,110 @@
+"""Verdicts on solutions are counted against a GPU and float64, with exact intervals."""
+
+from typing import Any
+
+import pytest
+
+from benchmarks.detection.intervals import at_most, interval, share_in_words
+from benchmarks.detection.sections.solutions import by_kfuzz, by_own_test, is_odd, show, truth_of
+from benchmarks.detection.solutions import shortened
+from benchmarks.detection.solutions_drawn import BEFORE, SOURCES
+from benchmarks.detection.solutions_in_float64 import differ
+from benchmarks.detection.solutions_on_gpu import UNDECIDED
+from benchmarks.measurement import Figures, Measurement
+from benchmarks.page import lines_of
+
+RIGHT = {"ran": True, "error": 2e-7, "single": 1e-7, "accepted": True, "accepted_loosely": True,
+         "build_seconds": 30.0, "own_seconds": 2.0}  # fmt: skip
+FAR = RIGHT | {"error": 1e-2, "accepted": False}
+
+
+def solution(key: str, status: str, on_gpu: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401  a column
+    usual = {
+        "key": key, "problem": "19_ReLU", "repository": "owner/name", "language": "cuda", "status": status,
+        "kind": "numeric" if status == "broken" else "", "why": "words | of kfuzz", "seconds": 9.0,
+        "is_cut_short": False, "in_float64": {}, "by_text": {"filtered": False, "seconds": 0.1},
+    }  # fmt: skip
+    return usual | {"on_gpu": on_gpu} | more
+
+
+@pytest.mark.parametrize(
+    ("hits", "of", "low", "high"),
+    [(0, 10, 0.0, 0.308497), (10, 10, 0.691503, 1.0), (1, 2, 0.012579, 0.987421), (0, 300, 0.0, 0.012221)],
+)
+def test_an_interval_is_that_of_clopper_and_pearson(hits: int, of: int, low: float, high: float) -> None:
+    assert interval(hits, of) == pytest.approx((low, high), abs=1e-6)
+
+
+def test_at_the_ends_of_an_interval_the_tails_have_half_of_the_rest() -> None:
+    low, high = interval(37, 1000)
+    assert 1 - at_most(36, 1000, low) == pytest.approx(0.025)
+    assert at_most(37, 1000, high) == pytest.approx(0.025)
+
+
+def test_a_share_of_nothing_has_no_interval() -> None:
+    assert share_in_words(0, 0) == "0 of 0"
+    assert share_in_words(1, 2) == "1 of 2, 50.0% (1.3% to 98.7%)"
+
+
+@pytest.mark.parametrize(
+    ("found", "truth"),
+    [
+        (RIGHT, "right"),
+        (FAR, "wrong"),
+        (FAR | {"of_any_order": 0.01}, "right"),
+        (RIGHT | {"error": None}, "wrong"),
+        (RIGHT | {"changes_inputs": True}, "wrong"),
+        ({"ran": False, "why": "no import: NameError: y"}, "wrong"),
+        ({"ran": False, "why": "no answer in 90 s"}, "open"),
+        ({"ran": False, "why": UNDECIDED}, "open"),
+    ],
+)
+def test_what_is_right_is_what_the_gpu_says(found: dict[str, Any], truth: str) -> None:
+    assert truth_of(solution("a", "kept", found)) == truth
+
+
+def test_an_element_that_is_wrong_in_float64_makes_a_solution_wrong_that_is_right_for_usual_inputs() -> None:
+    assert truth_of(solution("a", "broken", RIGHT, in_float64={"wrong": True, "agrees": True})) == "wrong"
+
+
+def test_false_accepts_and_false_rejects_are_listed_and_no_other_verdicts() -> None:
+    kept, broken = solution("a", "kept", FAR), solution("b", "broken", RIGHT)
+    others = [solution("c", "kept", RIGHT), solution("d", "broken", FAR), solution("e", "cannot run", RIGHT)]
+    assert [is_odd(one) for one in (kept, broken, *others)] == [True, True, False, False, False]
+    made = Measurement("measure", "today", "", "", Figures({"budget": 10.0}, {"solutions": [kept, broken, *others]}))
+    shown = "\n".join(lines_of(show(made), "rows", whole=True))
+    assert "False accepts: 1 of 2, 50.0% (1.3% to 98.7%) of the wrong ones." in shown
+    assert "False rejects, at most: 1 of 3" in shown
+    assert "| a | kept |  | 1e+05 |  | words / of kfuzz |" in shown
+    assert "| b | broken | numeric |" in shown
+    assert "differ in" in shown
+
+
+def test_what_was_stopped_is_no_decision_of_the_own_test_and_what_does_not_build_is_rejected() -> None:
+    decide = by_own_test("accepted")
+    assert decide(solution("a", "kept", {"ran": False, "why": "more than 450 s"})) is None
+    assert decide(solution("a", "kept", {"ran": False, "why": "no import: error"})) is False
+    assert decide(solution("a", "kept", RIGHT)) is True
+
+
+def test_only_kept_broken_and_misbehaved_are_decisions_of_kfuzz() -> None:
+    statuses = ("kept", "broken", "misbehaved", "suspect", "not judged", "cannot run")
+    decided = [by_kfuzz(solution("a", status, {})) for status in statuses]
+    assert decided == [True, False, False, None, None, None]
+
+
+def test_a_nan_differs_from_a_number_in_float64_and_not_from_a_nan() -> None:
+    nan = float("nan")
+    assert differ(nan, 1.0, 1.0)
+    assert not differ(nan, nan, nan)
+    assert not differ(1.0000001, 1.0, 1.0000001)
+
+
+def test_words_name_no_folder_of_a_machine() -> None:
+    assert shortened("no file:\n /tmp/some/where/a.cu:3: error") == "no file: a.cu:3: error"
+
+
+def test_no_repository_is_drawn_from_of_which_solutions_were_judged_before() -> None:
+    before = ("adityakotha03", "anneouyang", "hzeng2000", "sekstini", "technoabsurdist", "yenhao-huang")
+    assert not [name for name in SOURCES if name.startswith(before)]
+    assert len(BEFORE) == 22
