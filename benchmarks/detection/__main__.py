@@ -41,6 +41,12 @@ PAGE = Page(
             ("list.json", "--keep", "kept", "--only-kept"),
         ),
         Section(
+            "people",
+            "Kernels that people wrote for LeetGPU",
+            "solutions",
+            ("people.json", "--keep", "people", "--only-kept"),
+        ),
+        Section(
             "planted_submissions",
             "Bugs in submissions to KernelBench, and its own test",
             "planted_submissions",

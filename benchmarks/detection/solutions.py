@@ -1,12 +1,12 @@
-"""Solutions that language models wrote for problems of KernelBench, unedited: a verdict of `kfuzz judge` on each.
+"""Solutions that language models and people wrote, unedited: a verdict of `kfuzz judge` on each.
 
     python -m benchmarks.detection measure solutions LIST.json --keep FOLDER [--jobs 1] [--part 0/1] [--only-kept]
 
 LIST.json holds an object for each solution: the files `solution` and `problem`, the problem's `name`, the `repository`
-and `commit` that the solution is from, its `path` there, and its `kind`: cuda, triton or torch
-(benchmarks.detection.solutions_drawn). The first ones of the list are judged, in the sandbox and with the usual budget.
-FOLDER keeps each verdict, with the arrays of its case; one that is there already is not asked for again. The figures
-hold names, counts and kfuzz's own words, and no text of the solutions.
+and `commit` that the solution is from, its `path` there, and its `kind`: cuda, triton or torch. The modules
+solutions_drawn and solutions_of_people write such lists. The first solutions of the list are judged, in the sandbox and
+with the usual budget. FOLDER keeps each verdict, with the arrays of its case; one that is there already is not asked
+for again. The figures hold names, counts and kfuzz's own words, and no text of the solutions.
 """
 
 import argparse

@@ -195,7 +195,8 @@ def write(drawn: list[Drawn], folder: Path) -> None:
     for one, answer, problem in drawn:
         for text in (answer, problem):
             if text not in places:
-                places[text] = f"files/{len(places):04}.py"
+                is_cuda = text == answer and one.path.endswith(".cu")
+                places[text] = f"files/{len(places):04}{'.cu' if is_cuda else '.py'}"
                 (folder / places[text]).write_text(text, encoding="utf-8")
         kind = "cuda" if HAS_CUDA.search(answer) else "triton" if HAS_TRITON.search(answer) else "torch"
         listed.append({"solution": places[answer], "problem": places[problem], "name": one.name,

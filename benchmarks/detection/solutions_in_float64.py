@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from benchmarks.detection.built_together import run_file
 from benchmarks.detection.solutions import Solution, outcomes_of, read_list
+from benchmarks.detection.solutions_on_gpu import widen
 from kfuzz.claims.kernel import whole_numbers
 
 SEED = 0
@@ -73,18 +74,21 @@ def answers_of(solution: Solution, case: Mapping[str, NDArray[Any]]) -> tuple[An
     torch.manual_seed(SEED)
     with drawn(number):
         model = problem.Model(*getattr(problem, "get_init_inputs", list)())
-    names = [name for name in inspect.signature(model.forward).parameters if name in case]
+    names = [*inspect.signature(model.forward).parameters]
     with torch.device("meta"):
         made = problem.get_inputs()
+    columns = case[names[0]].shape[-1] if names[0] in case else 0
     given = [
-        torch.from_numpy(case[name].copy())
+        of
+        if not isinstance(of, torch.Tensor)
+        else torch.from_numpy(case[name].copy())
         if of.is_floating_point()
-        else torch.from_numpy(whole_numbers(case[name], case[names[0]].shape[-1])).long()
-        for name, of in zip(names, made, strict=True)
+        else torch.from_numpy(whole_numbers(case[name], columns)).long()
+        for name, of in zip(names, made, strict=False)
     ]
     with torch.no_grad():
         single = model(*given)
-        exact = model.double()(*(one.double() if one.is_floating_point() else one for one in given))
+        exact = model.double()(*(widen(torch, one) for one in given))
     return exact, single
 
 

@@ -1,5 +1,6 @@
 """Verdicts on solutions are counted against a GPU and float64, with exact intervals."""
 
+import ast
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from benchmarks.detection.sections.solutions import by_kfuzz, by_own_test, is_od
 from benchmarks.detection.solutions import shortened
 from benchmarks.detection.solutions_drawn import BEFORE, SOURCES
 from benchmarks.detection.solutions_in_float64 import differ
+from benchmarks.detection.solutions_of_people import CHALLENGES, Challenge, find, parameters_of
 from benchmarks.detection.solutions_on_gpu import UNDECIDED
 from benchmarks.measurement import Figures, Measurement
 from benchmarks.page import lines_of
@@ -78,6 +80,35 @@ def test_false_accepts_and_false_rejects_are_listed_and_no_other_verdicts() -> N
     assert "| a | kept |  | 1e+05 |  | words / of kfuzz |" in shown
     assert "| b | broken | numeric |" in shown
     assert "differ in" in shown
+
+
+def test_of_the_kernels_of_people_each_rejected_one_is_listed() -> None:
+    of_people = [
+        solution(key, status, {}, problem="relu", in_float64=wide)
+        for key, status, wide in (("a", "broken", {"wrong": True, "agrees": True}), ("b", "kept", {}))
+    ]
+    made = Measurement("measure", "today", "", "", Figures({"budget": 10.0}, {"solutions": of_people}))
+    shown = "\n".join(lines_of(show(made), "rows", whole=True))
+    assert "CUDA files of people" in shown
+    assert "Rejected: 1 of 2, 50.0%" in shown
+    assert "| a | owner/name | numeric | wrong | words / of kfuzz |" in shown
+
+
+def test_a_file_of_shared_parameters_belongs_to_the_challenge_that_its_path_names() -> None:
+    parameters = parameters_of("const float* input, float* /* y */ output,\n int N")
+    paths = {"x/Leaky ReLU/a.cu": "leaky_relu", "x/21_relu.cu": "relu", "5_softmax/s.cu": "softmax", "other.cu": None}
+    assert {path: getattr(find(path, parameters), "name", None) for path in paths} == paths
+    assert find("vector_addition.cu", "float * A, float * B, float * C, int N") is not None
+    assert find("matrix_addition.cu", "float * A, float * B, float * C, int N") is None
+
+
+@pytest.mark.parametrize("challenge", CHALLENGES, ids=lambda one: one.name)
+def test_the_problem_of_a_challenge_takes_the_inputs_of_its_solve(challenge: Challenge) -> None:
+    (model, *_) = (node for node in ast.parse(challenge.problem).body if isinstance(node, ast.ClassDef))
+    taken = [one.arg for one in model.body[0].args.args[1:]]  # type: ignore[attr-defined]
+    declared = [one.split()[-1] for one in challenge.parameters.split(",")]
+    assert taken == [name for name in declared if name in taken]
+    assert len(taken) == len(ast.parse(f"[{challenge.inputs}]", mode="eval").body.elts)  # type: ignore[attr-defined]
 
 
 def test_what_was_stopped_is_no_decision_of_the_own_test_and_what_does_not_build_is_rejected() -> None:

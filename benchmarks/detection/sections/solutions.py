@@ -1,4 +1,7 @@
-"""Verdicts of `kfuzz judge` on solutions that language models wrote, who is right, and what rivals decide."""
+"""Verdicts of `kfuzz judge` on solutions that language models and people wrote, who is right, and what rivals decide.
+
+Those of people are known by their problems: LeetGPU's challenges.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -7,10 +10,13 @@ from typing import Any, Literal
 
 from benchmarks.detection.intervals import LEVEL, share_in_words
 from benchmarks.detection.solutions import STATUSES
+from benchmarks.detection.solutions_of_people import CHALLENGES
 from benchmarks.detection.solutions_on_gpu import UNDECIDED
 from benchmarks.measurement import Measurement, Record
 from benchmarks.page import Blocks, Lines, heading, long_table, table, text
 
+OF_MODELS = "answers of language models to KernelBench, the first of a draw ([solutions_drawn.py](solutions_drawn.py))"
+OF_PEOPLE = "CUDA files of people for challenges of LeetGPU ([solutions_of_people.py](solutions_of_people.py))"
 FAR = 1000
 """An answer whose error is so many times that of torch in float32 does not compute the problem."""
 LEAST = 1e-9
@@ -26,14 +32,15 @@ def show(made: Measurement) -> Blocks:
     problems, sources = (len({one[name] for one in every}) for name in ("problem", "repository"))
     seconds = sorted(one["seconds"] for one in every)
     late = seconds[len(seconds) * 9 // 10]
+    is_of_people = {one["problem"] for one in every} <= {one.name for one in CHALLENGES}
     yield from text(
-        f"{len(every)} unedited answers of language models to {problems} problems of KernelBench, from {sources}",
-        "repositories, each against its problem: the first of a draw ([solutions_drawn.py](solutions_drawn.py)).",
-        f"`kfuzz judge` with the budget of {made['budget']:g} seconds, in the sandbox; *suspect* and the statuses",
-        f"after it are no success. A verdict took {median(seconds):.0f} s in the median, and {late:.0f} s at the 90th",
-        "percentile.",
-        f"The clock ended {sum(one['is_cut_short'] for one in every)} of them early.",
+        f"{len(every)} unedited {OF_PEOPLE if is_of_people else OF_MODELS}, of {problems} problems, from {sources}",
+        f"repositories. `kfuzz judge` with the budget of {made['budget']:g} seconds, in the sandbox; *suspect* and the",
+        f"statuses after it are no success. A verdict took {median(seconds):.0f} s in the median, and {late:.0f} s at",
+        f"the 90th percentile. The clock ended {sum(one['is_cut_short'] for one in every)} of them early.",
     )
+    if is_of_people:
+        yield from rejected(every)
     for title, column in (("language", "language"), ("repository", "repository")):
         yield from counts(title, every, column)
     yield from heading("What was found")
@@ -53,6 +60,18 @@ def show(made: Measurement) -> Blocks:
         yield from rates(checked)
         yield from beside_rivals(checked)
     yield from made.note()
+
+
+def rejected(every: Sequence[Record]) -> Lines:
+    """The solutions that are called wrong, and what float64 says of the element."""
+    accused = [one for one in every if one["status"] in ACCUSED]
+    yield from text(f"Rejected: {share_in_words(len(accused), len(every))}, at {LEVEL:.0%}. Each of them:")
+    said = {True: "wrong", False: "right", None: "-"}
+    rows = (
+        (one["key"], one["repository"], one["kind"], said[one["in_float64"].get("wrong")], one["why"].replace("|", "/"))
+        for one in accused
+    )
+    yield from table("lllll", ("solution", "repository", "kind", "in float64", "kfuzz's words"), rows)
 
 
 def counts(title: str, every: Sequence[Record], column: str) -> Lines:
