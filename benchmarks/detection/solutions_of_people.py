@@ -58,7 +58,7 @@ class Challenge:
 
 
 ROW = "float * input, float * output, int N"
-ATTENTION = "torch.softmax({}, 1) @ V"
+ATTENTION = "(torch.softmax({}, 1) @ V).reshape(Q.shape)"
 SCORES = "Q @ K.T / Q.shape[1] ** 0.5"
 CONV = "torch.nn.functional.conv{}d(input[None, None], kernel[None, None])[0, 0]"
 CHALLENGES = (

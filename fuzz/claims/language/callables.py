@@ -4,8 +4,9 @@ Knows the function and its arguments; never how it is called. Long, since each m
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from kfuzz.claims.language import expression
 from kfuzz.claims.language.arguments import ClaimedArrays
@@ -106,6 +107,12 @@ def in_claims_language(text: str, op: str, scalars: Mapping[str, float | str]) -
     for name in reversed(list(axes)):
         text = re.sub(rf"\b{name}\b", f"({scalars.get(name, axes[name])})", text)
     return text.replace("//", "/")
+
+
+def rules_of_places(op: str, scalars: Mapping[str, float | str] = MappingProxyType({})) -> Iterator[str]:
+    """A rule for each size of an answer that may be none, as that after a window: it is 1 or more."""
+    every = (size for one in find(op).outputs.values() for size in one.dimensions)
+    return (f"{in_claims_language(one, op, scalars)} >= 1" for one in every if is_derived(one) and "-" in one)
 
 
 def axes_of(arrays: Mapping[str, str] | None, roles: Roles) -> dict[str, Axis]:

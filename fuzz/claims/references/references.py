@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kfuzz.claims.language.axes import Axis
-from kfuzz.claims.language.callables import ANY_SIZE, axes_of, in_claims_language, read_entry, with_arrays
+from kfuzz.claims.language.callables import ANY_SIZE, axes_of, read_entry, rules_of_places, with_arrays
 from kfuzz.claims.language.front_matter import FrontMatter
 from kfuzz.claims.language.keys import WrittenCall, WrittenClaim
 from kfuzz.claims.language.languages import language_of
@@ -33,7 +33,6 @@ from kfuzz.devices import ClaimError, cache, is_literal
 from kfuzz.devices.python import torch as torch_device
 from kfuzz.devices.python.libraries import libraries, libraries_used_by
 from kfuzz.devices.python.opening import installed_release
-from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import BOOL, I32, I64, NARROW, U8
 from kfuzz.oracle.op.backward import GRADIENT, PREFIX
 from kfuzz.oracle.op.shapes import is_derived, longer_by, read_dimension
@@ -186,10 +185,8 @@ def with_home(claim: WrittenClaim, home: Mapping[str, int], multiples: Mapping[s
 
 
 def with_some_places(claim: WrittenClaim) -> WrittenClaim:
-    """The claim with a rule for each size of an answer that may be none, as that after a window: it is 1 or more."""
-    op = str(claim.op)
-    derived = (d for one in find(op).outputs.values() for d in one.dimensions if is_derived(d) and "-" in d)
-    rules = (f"{in_claims_language(d, op, claim.scalars)} >= 1" for d in derived)
+    """The claim with a rule for each size of an answer that may be none."""
+    rules = rules_of_places(str(claim.op), claim.scalars)
     return replace(claim, where=tuple(dict.fromkeys((*claim.where, *rules))))
 
 

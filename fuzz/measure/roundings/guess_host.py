@@ -10,11 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+from kfuzz.claims.language.callables import rules_of_places
 from kfuzz.claims.language.roles import Roles, roles_of
 from kfuzz.claims.language.signature import Parameter, entries_of, host_functions_of
 from kfuzz.common.text.cuda_text import blank_non_code
 from kfuzz.measure.roundings.constants import constant_of
-from kfuzz.measure.roundings.guess_kernel import LIMITS, is_const, name_of, number_named, sizes_in, value_tables
+from kfuzz.measure.roundings.guess_kernel import (
+    LIMITS,
+    is_const,
+    name_of,
+    number_named,
+    sizes_in,
+    value_tables,
+    where_of,
+)
 from kfuzz.measure.roundings.guess_narrow import NarrowGuess, narrow_guesses
 from kfuzz.oracle.numbers.elements import I32, I64
 
@@ -164,7 +173,7 @@ def claim_texts(
     tuned = {one: values for one, values in said.arguments.items() if len(values) > 1 and one in args}
     tune = "".join(f"{one} = [{', '.join(values)}], " for one, values in tuned.items())
     tune = f"tune   = {{ {tune.removesuffix(', ')} }}\n" if tune else ""
-    where = "where  = [{}]\n".format(", ".join(f'"{rule}"' for rule in roles.rules)) if roles.rules else ""
+    where = where_of([*roles.rules, *rules_of_places(op)])
     written_for = f"\nhome  = {{ {', '.join(f'{size} = {n}' for size, n in home.items())} }}" if home else ""
     for values, longest in product(tables, dict.fromkeys(limit for limit, _ in LIMITS[1:])):
         most = {size: ROWS if size == "rows" and roles.takes_vector else min(longest, ROWS) for size in sizes}

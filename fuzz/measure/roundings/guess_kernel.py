@@ -13,6 +13,7 @@ from itertools import product
 from typing import Protocol
 
 from kfuzz.claims.language import expression
+from kfuzz.claims.language.callables import rules_of_places
 from kfuzz.claims.language.roles import Roles, roles_of
 from kfuzz.claims.language.signature import Parameter, entries_of
 from kfuzz.common.text.cuda_text import blank_non_code, split_commas
@@ -140,9 +141,19 @@ def claims_with(find_launches: "FindLaunches", op: str, function: Function, sour
             sizes = {name: launched_sizes(launch.grid, name, one, shape.axes) for name, one in wanted.items()}
             axes = ", ".join(f"{name} = {sizes_of_axis(sizes[name], step, name, shape)}" for name in shape.axes)
             rule = condition.format(cols=shape.axes[-1]).replace("threads", launch.block)
-            where = f'where  = ["{rule}"]\n' if rule else ""
+            where = where_of([*([rule] if rule else ()), *(in_names(one, shape) for one in rules_of_places(op))])
             for own, scalars in arrays:
                 yield claim(op, axes, where, own, scalars, launch, function, literals) + values + rounding
+
+
+def where_of(rules: Sequence[str]) -> str:
+    """The line of a claim that has these rules."""
+    return "where  = [{}]\n".format(", ".join(f'"{rule}"' for rule in rules)) if rules else ""
+
+
+def in_names(text: str, shape: Naming) -> str:
+    """An expression of the op's dimensions in the kernel's own names."""
+    return re.sub(r"[A-Za-z_]\w*", lambda word: shape.dimensions.get(word[0], word[0]), text)
 
 
 def value_tables(op: str, source: str) -> tuple[str, ...]:

@@ -128,6 +128,29 @@ def test_a_name_suggests_the_op_whose_name_it_holds(name: str, op: str | None) -
     assert op_of(name, "") == op
 
 
+WINDOW = """
+INPUTS = {"x": "float[length]", "w": "float[taps]"}
+OUTPUTS = {"y": "float[length - taps + 1]"}
+
+
+def formula(N, x, w):
+    return N.sum(x[:1] * w[:1])
+"""
+
+
+@pytest.mark.parametrize("is_of_host", [False, True])
+def test_a_guess_has_no_answer_of_less_than_one_place(tmp_path: Path, is_of_host: bool) -> None:
+    (tmp_path / "window.py").write_text(WINDOW, encoding="utf-8")
+    op, arguments = str(tmp_path / "window.py"), "(const float* x, const float* w, float* y, int n, int taps)"
+    text = f"__global__ void slide{arguments} {{ y[threadIdx.x] = 0; }}\n"
+    if is_of_host:
+        text += "__global__ void other(float* y) { y[0] = 0; }\n"
+        text += f"void solve{arguments} {{ slide<<<1, 64>>>(x, w, y, n, taps); }}\n"
+        assert 'where  = ["length - taps + 1 >= 1"]' in next(host_claims(op, text))
+    else:
+        assert 'where  = ["n - taps + 1 >= 1"]' in next(claims(op, function_of("a.cu", text), text))
+
+
 def test_the_longest_name_decides() -> None:
     assert op_of("layernorm", "__global__ void mean_kernel(float *x) {}") == "layer_norm"
 
