@@ -66,7 +66,7 @@ def answer_folder(folder: Path) -> None:
     """Answer the question that lies in a folder."""
     asked, before = json.loads((folder / "question.json").read_text(encoding="utf-8")), set(sys.modules)
     answer = described(asked)
-    if "error" in answer and does_ask_for_gpu(answer["error"]):
+    if does_ask_for_gpu(answer.get("error") or answer.get("kept", "")):
         on_host = described({**asked, "as_on_gpu": True})
         answer = answer if "error" in on_host else on_host
     answer["imports"] = {str(file): cache.file_digest(file) for file in files_imported(before)}

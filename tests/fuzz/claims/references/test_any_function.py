@@ -229,3 +229,13 @@ def test_an_answer_without_imports_has_the_arrays_of_its_reference(tmp_path: Pat
     found, elements = kinds(kernel)
     assert not found
     assert elements
+
+
+def test_sizes_of_inputs_on_a_gpu_that_is_not_there_vary(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    text = "import torch\n\n\ndef NAME(x):\n    return x * 2.0\n"
+    inputs = "\n\ndef get_inputs():\n    rows, cols = 4, 6\n    return [torch.randn(rows, cols, device='cuda')]\n"
+    (tmp_path / "problem.py").write_text(text.replace("NAME", "reference") + inputs)
+    (tmp_path / "answer.py").write_text(text.replace("NAME", "answer"))
+    kernel = kernel_with(tmp_path / "answer.py", Unclaimed(op="reference", reference=tmp_path / "problem.py"))
+    assert {"rows", "cols"} <= kernel.axes.keys()
