@@ -25,6 +25,7 @@ from kfuzz.campaign.schedule import (
     is_for_hardware,
     is_large,
     number_at_sizes_of,
+    number_near_home,
     probe_of,
     source_of_sizes,
 )
@@ -47,7 +48,7 @@ from kfuzz.cases.plans.vast import Rung
 from kfuzz.claims.kernel import Kernel
 from kfuzz.common.errors import UnexpectedError, wrap_unexpected
 from kfuzz.common.time_limits import time_limits
-from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, OutOfTimeError, Probe, UnsupportedError
+from kfuzz.devices import Ahead, ClaimError, Device, DeviceError, OutOfTimeError, Probe, Refusal, UnsupportedError
 from kfuzz.kinds import Kind
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
@@ -334,16 +335,19 @@ def _may_foresee(kernel: Kernel, block: Block, known: Experience, index: int) ->
 def _finish_judged(
     orders: Orders, device: Device, one: _QueuedTrial, known: Experience, upcoming: _TrialQueue
 ) -> Iterator[End]:
-    """Finish a trial; one after whose numbers any answer is right is drawn again: of a reference that goes by values,
-    and of one that raises, so much of what is drawn says nothing.
+    """Finish a trial; one that says nothing is drawn again: a reference may go by values, or raise, and a function may
+    refuse most sizes. The last draw is at home, if the claim has one.
     """
-    may_draw = orders.kernels[one.block.kernel].reference is not None and one.rung is None and not upcoming.ahead
+    kernel = orders.kernels[one.block.kernel]
+    may_draw = (kernel.reference is not None or bool(kernel.home)) and one.rung is None and not _runs_ahead(kernel)
     for draws_left in reversed(range(MOST_DRAWN_AGAIN + 1 if may_draw else 1)):
         ends = list(_finish_trial(orders, device, one, known, upcoming))
         if not (draws_left and len(ends) == 1 and isinstance(ends[0], TrialEnd) and says_nothing(ends[0])):
             yield from ends
             return
-        one = _begin_trial(orders, None, one.block, known, one.index, one.number + AGAIN, one.timeout)
+        is_near_home = draws_left == 1 or any(isinstance(reason, Refusal) for reason in ends[0].reasons)
+        number = number_near_home(one.index, draws_left == 1) if kernel.home and is_near_home else one.number + AGAIN
+        one = _begin_trial(orders, upcoming.ahead, one.block, known, one.index, number, one.timeout)
 
 
 def says_nothing(end: TrialEnd) -> bool:

@@ -7,7 +7,7 @@ of a kernel have crashed so far; the rest follows from the seed, so that every p
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kfuzz.campaign.schedule import AGAIN, MOST_DRAWS, attempt_of, probe_of
+from kfuzz.campaign.schedule import AGAIN, NEAR_HOME, attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices.memory.layout import distances, offsets
 from kfuzz.kinds import Kind
@@ -73,7 +73,7 @@ def draw_number(kernel: Kernel, seed: int, index: int, budget: int, rules: Seque
     """The number that trial `index` is drawn by: its own, or that of a later draw that no rule matches; None if there
     is none.
     """
-    for draw in range(MOST_DRAWS if rules else 0):
+    for draw in range(NEAR_HOME if rules else 0):
         number = index + draw * AGAIN
         features = features_of(kernel, seed, number, budget)
         if not any(rule.holds(features) for rule in rules):

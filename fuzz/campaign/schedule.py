@@ -10,9 +10,12 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from kfuzz.cases.plans.choose import seed_of, seeded_choices
+from kfuzz.cases.plans.counting import elements
+from kfuzz.cases.plans.home import home_of
 from kfuzz.cases.plans.plan import Attempt, plan, plan_at, plan_rung
 from kfuzz.cases.plans.programs import MOST_PROGRAMS, has_programs
 from kfuzz.cases.plans.scale import BUDGET, CHECK_BUDGET, CHECK_WORK, OF_ELEMENTS, WORK, Large
+from kfuzz.cases.plans.sizes import ground_of, make_allowed
 from kfuzz.cases.plans.text_sizes import Edge
 from kfuzz.cases.plans.vast import ELEMENTS, Rung, rungs
 from kfuzz.claims.kernel import Kernel
@@ -63,6 +66,10 @@ AGAIN = 3 << 40
 """
 MOST_DRAWS = 16
 """Such numbers of a trial with sizes of its own; with larger multiples it has the sizes of another trial."""
+NEAR_HOME, AT_HOME = MOST_DRAWS - 2, MOST_DRAWS - 1
+"""The last two of them: some sizes are those of the shape that the function was written for, or all are. A function that
+refuses most sizes (powers of two, multiples of 16) takes that shape.
+"""
 SANITIZE_FIRST, SANITIZE_EVERY = 967, 6144
 """The trials that compute-sanitizer watches, if there is one: rare, since each takes as long as thousands of others."""
 
@@ -108,10 +115,29 @@ def source_of_sizes(number: int) -> int | None:
     return number // (MOST_DRAWS * AGAIN) - 1 if number >= MOST_DRAWS * AGAIN else None
 
 
+def number_near_home(index: int, is_at_home: bool) -> int:
+    """The number of trial `index` with some sizes of the shape that its function was written for, or with all."""
+    return index % AGAIN + (AT_HOME if is_at_home else NEAR_HOME) * AGAIN
+
+
+def attempt_near_home(kernel: Kernel, seed: int, number: int, budget: int) -> Attempt:
+    """The input of a trial of such a number: each size is home's or the trial's own, and at least one is home's."""
+    choose = seeded_choices(seed_of(seed, kernel.drawn_by or kernel.name, number))
+    given, home = attempt_of(kernel, seed, number % AGAIN, budget), home_of(kernel)
+    own = kernel.axes_of(given.case.arrays)
+    mixed = {name: home[name] if choose(0, 1) else size for name, size in own.items()}
+    is_small = elements(kernel, mixed, given.tune) <= max(elements(kernel, one, given.tune) for one in (own, home))
+    axes = mixed if number // AGAIN % MOST_DRAWS == NEAR_HOME and mixed != own and is_small else home
+    ground, axes = make_allowed(ground_of(kernel, given.tune), axes, choose)
+    return plan_at(kernel, axes, ground.tune, choose)
+
+
 def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> Attempt:
     """The input of a kernel's trial number `index`."""
     if kernel.drawn_by and kernel.source:
         return attempt_of(replace(kernel, front=replace(kernel.front, source="")), seed, index, budget)
+    if kernel.home and index // AGAIN % MOST_DRAWS in (NEAR_HOME, AT_HOME):
+        return attempt_near_home(kernel, seed, index, budget)
     if (other := source_of_sizes(index)) is not None:
         given = attempt_of(kernel, seed, other, budget)
         sizes = kernel.axes_of(given.case.arrays)

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import Circumstances, Job, Outcome, Probe, Run
 
-SUM = '# /// kernel\n# op = "row_sum"\n# ///\nimport numpy as np\ndef f(x):\n    return x.sum(1)\n'
+SUM = '# /// kernel\n# op = "row_sum"\n{}# ///\nimport numpy as np\ndef f(x):\n    return x.sum(1)\n'
 
 
-def sum_kernel(folder: Path) -> Kernel:
-    """The callable's kernel, in a file of this folder."""
+def sum_kernel(folder: Path, claimed: str = "") -> Kernel:
+    """The callable's kernel, in a file of this folder; `claimed` are further lines of its claim."""
     path = folder / "sums.py"
-    path.write_text(SUM)
+    path.write_text(SUM.format(claimed))
     return load(path)
 
 

@@ -214,7 +214,7 @@ class PlacedJob:
         sights = describe_sights(findings, job, program.loaded.library, program.lines, raw) if findings else []
         if raw.status == abi.Status.finished and not self._is_asked:
             sights += self._find_misfits()
-        sights = judge_program(sights) if job.is_tiled else sights
+        sights = judge_program(sights, job.is_fenced) if job.is_tiled else sights
         if manner.after_calls:
             sights = [one if one.finding.kind == "stateful" else note_earlier_calls(one) for one in sights]
         fits = (

@@ -15,16 +15,19 @@ _IN_PROGRAM = (Relation.in_one_warp, Relation.in_one_block)
 _STORES = "threads of one program store several values there, and which of them stays is not defined"
 _LAYOUTS = "the program keeps these elements in two layouts: put tl.debug_barrier() between the two lines"
 _SHARED = "no line of the kernel can order them: the compiler has left out a barrier"
+_FENCES = "no line of the kernel can write the fence: the compiler has left it out"
 _PROGRAMS = "nothing orders programs: let each write elements of its own, use atomics, or launch twice"
 
 
-def judge_program(sights: Iterable[Sight]) -> list[Sight]:
-    """The sights that count, each as severe as it is in a program."""
-    return [made for one in sights if (made := _judge(one)) is not None]
+def judge_program(sights: Iterable[Sight], is_fenced: bool) -> list[Sight]:
+    """The sights that count, each as severe as it is in a program. `is_fenced`: its compiler writes the proxy fences."""
+    return [made for one in sights if (made := _judge(one, is_fenced)) is not None]
 
 
-def _judge(sight: Sight) -> Sight | None:
+def _judge(sight: Sight, is_fenced: bool) -> Sight | None:
     race, is_error = sight.race, sight.finding.severity == "error"
+    if is_fenced and sight.finding.kind == "missing-proxy-fence":
+        return _as_warning(_explain(sight, _FENCES))
     if race is None or sight.finding.kind != "race" or _is_in_flight(race):
         return sight
     if race.relation == Relation.in_other_blocks:
@@ -50,9 +53,13 @@ def _is_in_flight(race: Race) -> bool:
     return bool((race.traits | race.other_traits) & Traits.is_bulk)
 
 
+def _as_warning(sight: Sight) -> Sight:
+    return replace(sight, finding=replace(sight.finding, severity="warning"))
+
+
 def _doubt(sight: Sight, doubt: Doubt) -> Sight:
     """The sight as one that an experiment has to settle."""
-    return replace(sight, finding=replace(sight.finding, severity="warning"), doubt=doubt)
+    return replace(_as_warning(sight), doubt=doubt)
 
 
 def _explain(sight: Sight, words: str) -> Sight:

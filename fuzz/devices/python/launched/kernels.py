@@ -26,6 +26,8 @@ class LaunchedKernel:
     is_cooperative: bool = False
     is_tiled: bool = False
     """Its source has programs and no threads."""
+    is_fenced: bool = False
+    """Its compiler writes the proxy fences."""
     align: int = ALIGNED
     """What each array of scratch memory begins at a multiple of."""
     words: Mapping[str, str] = field(default_factory=dict)
@@ -73,5 +75,6 @@ def _job_of(kernel: LaunchedKernel, made: LaunchArguments) -> Job:
         entries=(entry,),
         through="ptx",
         is_tiled=kernel.is_tiled,
+        is_fenced=kernel.is_fenced,
         links=tuple(made.links),
     )

@@ -60,6 +60,7 @@ class KernelLauncher:
         self._metadata = metadata
         self._signature = dict(source.signature)
         self._file = str(source.fn.fn.__code__.co_filename) if hasattr(source, "fn") else ""
+        self._is_gluon = source.ext == "ttgir"
 
     def __call__(self, x: int, y: int, z: int, stream: int, text: str, packed: Untyped, *given: Untyped) -> None:
         """Launch: after what is called before and after a launch come the kernel's arguments."""
@@ -68,7 +69,7 @@ class KernelLauncher:
             return
         if enter is not None:
             enter(metadata)
-        kernel = _compiled(with_file(text, self._file), self._metadata)
+        kernel = _compiled(with_file(text, self._file), self._metadata, self._is_gluon)
         described = getattr(self._metadata, "tensordesc_meta", None) or ()
         launch(kernel, (x, y, z), tuple(flatten_arguments(self._signature, args, described)))
         if leave is not None:
@@ -93,7 +94,7 @@ def with_file(text: str, file: str) -> str:
     return named.sub(lambda of: f'{of[1]}"{file}"', text)
 
 
-def _compiled(text: str, about: Untyped) -> Compiled:
+def _compiled(text: str, about: Untyped, is_gluon: bool) -> Compiled:
     """A kernel by Triton's figures about it, some of which a version may not have."""
     scratch = ("global", "profile")
     return Compiled(
@@ -106,6 +107,7 @@ def _compiled(text: str, about: Untyped) -> Compiled:
         scratch=tuple(int(getattr(about, f"{one}_scratch_size", 0) or 0) for one in scratch),
         align=max(int(getattr(about, f"{one}_scratch_align", 0) or 1) for one in scratch),
         makes_pointers=bool(getattr(about, MAKES_POINTERS, False)),
+        is_gluon=is_gluon,
     )
 
 

@@ -31,6 +31,7 @@ class Compiled:
     align: int
     """What each array of scratch memory begins at a multiple of."""
     makes_pointers: bool
+    is_gluon: bool = False
 
 
 def launch(kernel: Compiled, grid: Sides, given: Sequence[PassedValue]) -> None:
@@ -61,6 +62,7 @@ def launch(kernel: Compiled, grid: Sides, given: Sequence[PassedValue]) -> None:
                 cluster=(kernel.blocks, 1, 1) if kernel.blocks > 1 else (),
                 is_cooperative=kernel.is_cooperative,
                 is_tiled=True,
+                is_fenced=not kernel.is_gluon,
                 align=kernel.align,
             ),
             made,

@@ -8,8 +8,10 @@ import pytest
 from paths import DATA
 from planted_jobs import job_of
 
-from kfuzz.devices import Outcome, Probe
+from kfuzz.devices import Finding, Outcome, Probe
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.cpu.findings import Sight
+from kfuzz.devices.cpu.tiles import judge_program
 
 ELEMENTS = 32
 
@@ -78,3 +80,12 @@ def test_a_barrier_that_is_missing_in_shared_memory_is_the_compilers(device: Cpu
     assert {"error"} == {severity for severity, *_ in races(outcome)}
     assert all("the compiler has left out a barrier" in one.message for one in outcome.findings if one.kind == "race")
     assert run(device, {}, is_tiled=True, name="row_sum").findings == ()
+
+
+def test_a_proxy_fence_that_is_missing_is_the_compilers_where_a_source_has_none() -> None:
+    """Triton 3.6 writes none between cp.async and wgmma in a pipelined product, which is right on every GPU."""
+    sight = Sight(Finding("missing-proxy-fence", "a wgmma reads what a thread wrote", line=5), None, precise=True)
+    (of_triton,), (of_gluon,) = (judge_program([sight], is_fenced) for is_fenced in (True, False))
+    assert of_triton.finding.severity == "warning"
+    assert "the compiler has left it out" in of_triton.finding.message
+    assert of_gluon == sight
