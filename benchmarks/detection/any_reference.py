@@ -33,6 +33,7 @@ from benchmarks.measurement import Figures, Record
 WORDS = "ref|reference|naive|torch|pytorch|eager|native|golden|baseline"
 IS_REFERENCE = re.compile(rf"^_*(?:{WORDS})_|_(?:{WORDS})$")
 IMPORTS_TORCH = re.compile(r"^\s*(import torch|from torch\b)", re.MULTILINE)
+PROGRESS = re.compile(r"\[ *[\d.]+ s\]")
 CASES, SECONDS = 6, 240.0
 
 
@@ -110,20 +111,24 @@ def judge(folder: Path, names: tuple[str, str] | None = None) -> Record:
     return {**origin, **seen, "seconds": round(time.monotonic() - began, 1)}
 
 
+def reason_in(report: Record | None, said: str) -> str:
+    """The one line that says why nothing was run: the report's, or the first of what was printed that names a file."""
+    every = [*(one["error"] for one in report["kernels"]), *report["unusable"]] if report else []
+    named = [line for line in said.splitlines() if re.search(r"\.py:|\berror\b", line) and not PROGRESS.match(line)]
+    return next((line for words in (*every, *named) for line in words.splitlines() if line.strip()), "")
+
+
 def outcome(report: Record | None, said: str) -> Record:
     """Judged, warned of, accused or refused; with kfuzz's first words on why."""
     kernels = report["kernels"] if report else []
     if not kernels or kernels[0]["error"]:
-        lines = [
-            line for line in said.splitlines() if re.search(r"\.py:|cannot|not |error|failed", line, re.IGNORECASE)
-        ]
-        return {"outcome": "refused", "why": lines[-1] if lines else "", "rows": 0, "judged": 0}
+        return {"outcome": "refused", "why": reason_in(report, said), "rows": 0, "judged": 0}
     (one,) = kernels
     rows, judged = one["rows"], one["rows"] - one["unjudged_rows"]
     found = [f"{each['severity']}: {each['bug']}" for each in one.get("findings", ())]
     severe = [each for each in found if each.startswith("error")]
     name = "accused" if severe else "warned of" if found else "judged" if judged else "not judged"
-    why = severe or found or ([] if judged else one["not_judged"])
+    why = severe or found or ([] if judged else one["not_judged"][:1])
     return {"outcome": name, "why": "; ".join(why), "rows": rows, "judged": judged}
 
 

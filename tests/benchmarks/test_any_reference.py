@@ -55,5 +55,10 @@ def test_the_outcome_is_that_of_the_report(rows: int, unjudged: int, severities:
     assert (seen["outcome"], seen["judged"]) == (name, rows - unjudged)
 
 
-def test_without_a_report_the_last_line_of_the_complaint_is_the_reason() -> None:
-    assert outcome(None, "loading\nmine.py: cannot be run\nbye")["why"] == "mine.py: cannot be run"
+def test_the_reason_of_a_refusal_is_the_reports_line_or_the_first_that_names_a_file() -> None:
+    said = "[  0.1 s] error: mine.py: one of its findings\nloading\nmine.py: cannot be run\nsee problem.py: not there"
+    assert outcome(None, said)["why"] == "mine.py: cannot be run"
+    refused = {"kernels": [{"error": "mine.py: it takes no arrays\nmore"}], "unusable": []}
+    assert outcome(refused, said)["why"] == "mine.py: it takes no arrays"
+    unusable = {"kernels": [], "unusable": ["problem.py: get_inputs ends with ValueError"]}
+    assert outcome(unusable, said)["why"] == "problem.py: get_inputs ends with ValueError"
