@@ -67,8 +67,8 @@ AGAIN = 3 << 40
 MOST_DRAWS = 16
 """Such numbers of a trial with sizes of its own; with larger multiples it has the sizes of another trial."""
 NEAR_HOME, AT_HOME = MOST_DRAWS - 2, MOST_DRAWS - 1
-"""The last two of them: some sizes are those of the shape that the function was written for, or all are. A function that
-refuses most sizes (powers of two, multiples of 16) takes that shape.
+"""The last two of them: some sizes are those of the shape that the function was written for, or all are. A function
+that refuses most sizes (powers of two, multiples of 16) takes that shape.
 """
 SANITIZE_FIRST, SANITIZE_EVERY = 967, 6144
 """The trials that compute-sanitizer watches, if there is one: rare, since each takes as long as thousands of others."""

@@ -47,7 +47,7 @@ __global__ void accesses(unsigned *y, const unsigned *x) {
 __global__ void updates(unsigned *y, const unsigned *x) {
   int t = threadIdx.x;
   unsigned *z = y + 32;
-  if (t < 20) z[t] = x[t];
+  if (t < 24) z[t] = x[t];
   __syncthreads();
   unsigned old, more;
   unsigned long long wide;
@@ -69,6 +69,10 @@ __global__ void updates(unsigned *y, const unsigned *x) {
                " atom.cas.b32 wanted, [%0], seen, wanted;\n setp.eq.u32 same, wanted, seen;\n @!same bra AGAIN_%=; }"
                :: "l"(z + 16));
   asm volatile("atom.exch.b64 %0, [%1], %2;" : "=l"(wide) : "l"(z + 18), "l"(7ull));
+  float first, second;
+  asm volatile("atom.global.gpu.relaxed.add.v2.f32 {%0, %1}, [%2], {%3, %4};"
+               : "=f"(first), "=f"(second) : "l"(z + 20), "f"(1.0f), "f"(2.0f));
+  asm volatile("red.relaxed.gpu.global.add.v2.f32 [%0], {%1, %2};" :: "l"(z + 22), "f"(first), "f"(second));
   __shared__ unsigned s[2];
   if (t == 0) s[0] = s[1] = 0;
   __syncthreads();

@@ -38,10 +38,10 @@ def test_loads_and_stores_of_every_width_and_space(device: CpuDevice) -> None:
 
 @pytest.mark.slow
 def test_atomics_of_every_operation(device: CpuDevice) -> None:
-    x = np.zeros(20, np.uint32)
+    x = np.zeros(24, np.uint32)
     x[2] = x[5] = 0xFFFFFFFF
     x[1] = 0x80000000
-    arguments: dict[str, Value] = {"y": "f32[52]", "x": x.view(np.float32)}
+    arguments: dict[str, Value] = {"y": "f32[56]", "x": x.view(np.float32)}
     outcome = run(device, ACCESSES, IN_ACCESSES, "updates", arguments)
     assert outcome.findings == ()
     y = outcome.runs[0].outputs["y"].view(np.uint32)
@@ -50,7 +50,8 @@ def test_atomics_of_every_operation(device: CpuDevice) -> None:
     assert z[:8] == [496, 0xFFFFFFF7, 0, 0xFFFFFFFF, 0, 969, 32 % 5, 100 - 31]
     assert z[8:11] == [0x43780000, 0x50004C00, 0x42004180]  # 248; 16 and 32 in 16 bits
     assert z[12:17] == [32, 32, 0x42000000, 0x42800000, 96]  # as floats 32 and 64
-    assert z[18:] == [7, 0]
+    assert z[18:20] == [7, 0]
+    assert z[20:] == [0x42000000, 0x42800000, 0x43F80000, 0x44780000]  # 32 and 64, and the sums of what was there
 
 
 @pytest.mark.slow

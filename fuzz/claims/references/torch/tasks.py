@@ -7,8 +7,7 @@ import ast
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -134,8 +133,7 @@ def task_of(module: ModuleType, reference: Callable[..., Any], tests: Sequence[M
     if any("world_size" in test for test in tests):
         raise CannotError("its tests have a world_size: it needs several GPUs")
     functions = functions_of(module, reference)
-    with host_generators():
-        problem = first_problem(functions, sorted(map(functions.with_sizes, tests), key=volume))
+    problem = first_problem(functions, sorted(map(functions.with_sizes, tests), key=volume))
     one, sizes, orders, unread = problem.one, problem.sizes, problem.orders, (*problem.scratch, *problem.tiled)
     names = [name for name in one.tensors if name not in unread]
 
@@ -299,17 +297,6 @@ def check_use(reference: Callable[..., Any], one: Example) -> dict[str, str]:
 
 def volume(test: Mapping[str, Any]) -> int:
     return math.prod(abs(one) or 1 for name, one in test.items() if isinstance(one, int) and name != "seed")
-
-
-@contextmanager
-def host_generators() -> Iterator[None]:
-    """Generators of a GPU are the host's."""
-    own = torch.Generator
-    torch.Generator = type("Generator", (), {"__new__": lambda of, device=None: own()})  # torch's type hints name it
-    try:
-        yield
-    finally:
-        torch.Generator = own
 
 
 def is_unread(reference: Callable[..., Any], one: Example, name: str) -> bool:

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from torch.autograd import graph
 from torch.overrides import TorchFunctionMode
 from torch.utils import cpp_extension
 
@@ -23,6 +24,7 @@ from kfuzz.devices.python.torch.inline_extensions import Address, load, load_inl
 from kfuzz.devices.python.torch.packed import scaled_mm
 
 GPU = torch.device("cuda", 0)
+ABSENT = object()
 NEEDS_GPU = re.compile(r"cuda|nvidia|not implemented for", re.IGNORECASE)
 """torch's words where it needs a GPU; this is not the callable's fault."""
 
@@ -34,7 +36,9 @@ class OnGpu(TorchFunctionMode):  # type: ignore[misc]  # torch is not there wher
         """Answer as torch would with a GPU."""
         if func in ANSWERS:
             return ANSWERS[func](*args)
-        kwargs = {name: on_host(value) for name, value in (kwargs or {}).items()}
+        if func is torch.device:  # what it makes is compared with a tensor's
+            return func(*args, **(kwargs or {}))
+        kwargs = {name: on_host(value) for name, value in (kwargs or {}).items() if name != "pin_memory"}
         if isinstance(kwargs.get("device"), int):
             kwargs["device"] = "cpu"  # the number of a GPU
         return OPERATIONS.get(func, func)(*map(on_host, args), **kwargs)
@@ -48,7 +52,6 @@ ANSWERS: dict[object, Callable[..., object]] = {
     torch.Tensor.cuda: lambda tensor, *_: tensor,
     torch.Tensor.cpu: lambda tensor, *_: tensor.clone(),
     torch.Tensor.pin_memory: lambda tensor, *_: tensor,
-    torch.Tensor.record_stream: lambda *_: None,
     torch.Tensor.data_ptr: lambda tensor: Address(ADDRESSES.note(tensor)),
 }
 
@@ -115,6 +118,26 @@ class GpuProperties:
         raise AttributeError(name)
 
 
+class HostGenerator(torch.Generator):  # type: ignore[misc]  # as above
+    """A generator of random numbers, the host's for any device."""
+
+    def __new__(cls, device: object = None) -> "HostGenerator":
+        made: HostGenerator = super().__new__(cls)
+        return made
+
+
+def run_backward(*args: object, **kwargs: object) -> object:
+    """Gradients: torch leaves the modes of Tensor.backward() before it calls the file's own functions."""
+    with OnGpu():
+        return graph._engine_run_backward(*args, **kwargs)
+
+
+@contextmanager
+def no_range(*_: object, **__: object) -> Iterator[None]:
+    """A range of a profiler that is not there."""
+    yield
+
+
 def refuse_gpu(*_: object, **__: object) -> None:
     """Refuse whatever else needs a GPU."""
     CALLS.trouble = UnsupportedError("torch.cuda is asked for what the cpu device does not have; use --device gpu")
@@ -151,8 +174,23 @@ CUDA: dict[str, object] = {
     "device": nullcontext,
     "device_of": nullcontext,
     "_lazy_init": refuse_gpu,
+    "get_rng_state": lambda *_: torch.get_rng_state(),
+    "set_rng_state": lambda state, *_: torch.set_rng_state(state),
+    "initial_seed": torch.initial_seed,
     **{name: silent(name) for name in ("init", "synchronize", "empty_cache", "set_device", "set_stream", "manual_seed",
                                        "manual_seed_all", "reset_peak_memory_stats")},
+}  # fmt: skip
+ACCELERATOR: dict[str, object] = {
+    "is_available": lambda: True,
+    "device_count": lambda: 1,
+    "current_accelerator": lambda *_, **__: torch.device("cuda"),
+    "current_device_index": lambda: 0,
+    "current_stream": DoneAtOnce,
+    **{name: silent(name) for name in ("set_device_index", "set_stream", "synchronize")},
+}
+NVTX: dict[str, object] = {
+    "range": no_range,
+    **{name: silent(name) for name in ("range_push", "range_pop", "range_start", "range_end", "mark")},
 }  # fmt: skip
 
 
@@ -160,9 +198,16 @@ CUDA: dict[str, object] = {
 def as_on_gpu(path: Path) -> Iterator[None]:
     """Make torch act as if there were a GPU, whose CUDA the cpu device runs."""
     loaders = {"load_inline": functools.partial(load_inline, path), "load": functools.partial(load, path)}
-    defaults = {"set_default_device": silent("set_default_device"), "compile": run_eagerly}
+    defaults = {
+        "set_default_device": silent("set_default_device"), "compile": run_eagerly, "Generator": HostGenerator,
+    }  # fmt: skip
     with (
         replace_names(torch.cuda, CUDA),
+        replace_names(torch.cuda.nvtx, NVTX),
+        replace_names(torch.accelerator, ACCELERATOR) if hasattr(torch, "accelerator") else nullcontext(),
+        replace_names(torch._C, {"_cuda_getCurrentRawStream": lambda _: 0}),
+        replace_names(torch.Tensor, {"record_stream": silent("record_stream")}),
+        replace_names(torch.autograd, {"_engine_run_backward": run_backward}),
         replace_names(cpp_extension, loaders),
         replace_names(torch, defaults),
         OnGpu(),
@@ -171,14 +216,19 @@ def as_on_gpu(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def replace_names(module: ModuleType, names: Mapping[str, object]) -> Iterator[None]:
-    """Replace these names of a module meanwhile."""
-    own = {name: getattr(module, name) for name in names}
-    vars(module).update(names)
+def replace_names(owner: ModuleType | type, names: Mapping[str, object]) -> Iterator[None]:
+    """Replace these names of a module or a class meanwhile."""
+    own = {name: vars(owner).get(name, ABSENT) for name in names}
+    for name, value in names.items():
+        setattr(owner, name, value)
     try:
         yield
     finally:
-        vars(module).update(own)
+        for name, value in own.items():
+            if value is ABSENT:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, value)
 
 
 def call_as_on_gpu(function: Callable[..., Any], path: Path) -> Callable[..., Any]:

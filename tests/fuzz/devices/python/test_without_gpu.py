@@ -215,6 +215,10 @@ def test_a_call_that_needs_a_real_gpu_is_refused_without_a_finding(
         "with torch.cuda.device(x.device): y = torch.zeros(x.shape[0], device=torch.cuda.current_device())",
         "y = torch.zeros(x.shape[0]).cuda() * torch.cuda.get_device_properties('cuda').major",
         "torch.cuda.synchronize(); y = torch.zeros(x.shape[0]).to('cuda')",
+        "y = torch.zeros(x.shape[0], device=torch.device('cuda')); assert x.device == torch.device('cuda', 0)",
+        "y = torch.zeros(len(x), pin_memory=True).cuda(); assert torch.get_device_module(x.device.type) is torch.cuda",
+        "g = torch.Generator(device='cuda').manual_seed(1); y = 0 * torch.rand(len(x), generator=g, device='cuda')",
+        "y = torch.zeros(x.shape[0]); y.record_stream(torch.cuda.current_stream()); torch.cuda.nvtx.range_push('y')",
     ],
 )
 def test_a_file_that_asks_for_a_gpu_runs_without_one(line: str, tmp_path: Path, device: PythonDevice) -> None:
@@ -224,6 +228,40 @@ def test_a_file_that_asks_for_a_gpu_runs_without_one(line: str, tmp_path: Path, 
         pytest.skip(str(error))
     assert found.defects == ()
     assert found.elements == 3
+
+
+BACKWARD = """
+import torch
+
+
+class Sums(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.sum(1)
+
+    @staticmethod
+    def backward(ctx, g):
+        ones = torch.ones(3, 4, device="cuda")
+        assert g.is_cuda
+        return ones * g[:, None]
+
+
+def forward(x):
+    x = x.clone().requires_grad_()
+    Sums.apply(x).sum().backward()
+    (more,) = torch.autograd.grad(Sums.apply(x).sum(), x)
+    return (x.detach() * x.grad * more).sum(1)
+"""
+
+
+@pytest.mark.slow
+def test_gradients_of_a_file_that_asks_for_a_gpu_run_without_one(tmp_path: Path, device: PythonDevice) -> None:
+    try:
+        found = trial_of(tmp_path, "mine", BACKWARD, device)
+    except MissingError as error:
+        pytest.skip(str(error))
+    assert found.defects == ()
+    assert found.elements == 3, found.reasons
 
 
 AT_IMPORT = """

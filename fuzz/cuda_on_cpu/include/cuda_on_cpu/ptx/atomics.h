@@ -63,6 +63,21 @@ CUDA_ON_CPU_INLINE void ptx_atom_cas(uint32_t traits, Out &&old, void *p, A expe
   ptx_put(old, atomic_compare_and_swap(static_cast<T *>(p), ptx_as<T>(expected), ptx_as<T>(value), traits));
 }
 // A vector of sums: each element is an atomic of its own.
+template <class T, int count>
+struct PtxAddends {
+  T values[count];
+};
+template <class T, class... In>
+CUDA_ON_CPU_INLINE PtxAddends<T, sizeof...(In)> ptx_addends(In... in) {
+  return {{ptx_as<T>(in)...}};
+}
+template <class T, int count, class... Out>
+CUDA_ON_CPU_INLINE void ptx_atom_vector(uint32_t traits, void *p, PtxAddends<T, count> added, Out &&...old) {
+  static_assert(sizeof...(Out) == count, "as many old values as new ones");
+  T *at = static_cast<T *>(p);
+  const T *value = added.values;
+  (ptx_put(old, ptx_as_register(atomic_add(at++, *value++, traits))), ...);
+}
 template <class T, class... In>
 CUDA_ON_CPU_INLINE void ptx_red_vector(uint32_t traits, void *p, In... in) {
   T *at = static_cast<T *>(p);

@@ -120,17 +120,24 @@ def _atomic(match: re.Match[str]) -> str | None:
     return called + _unused(match["hint"], first + (3 if what == "cas" else 2))
 
 
-def _red_vector(match: re.Match[str]) -> str | None:
-    kind = match["type"]
+def _vector_of_sums(match: re.Match[str]) -> str | None:
+    kind, first = match["type"], int(match["what"] == "atom")
     if bool(match["noftz"]) != ("f16" in kind):
         return None
     of_block = str(match["scope"] == "cta").lower()
     number = f"{C}ptx_{kind}" if "f16" in kind else TYPES[kind]
     traits = f"{C}ptx_update({C}ptx_order_{match['order'] or ''}, {of_block}, false)"
-    return f"{C}ptx_red_vector<{number}>({traits}, {point('global', 0)}, {{v1}})" + _unused(match["hint"], 2)
+    place, values = point("global", first), f"{{v{first + 1}}}"
+    called = (
+        f"{C}ptx_atom_vector<{number}>({traits}, {place}, {C}ptx_addends<{number}>({values}), {{v0}})"
+        if first
+        else f"{C}ptx_red_vector<{number}>({traits}, {place}, {values})"
+    )
+    return called + _unused(match["hint"], first + 2)
 
 
 _ATOMIC_TYPE = r"(?P<type>[bus](?:16|32|64)|f(?:32|64)|b?f16(?:x2)?)"
+_VECTOR_TYPE, _ORDER = r"(?P<type>f32|b?f16(?:x2)?)", r"(?P<order>relaxed|acquire|release|acq_rel)"
 _COPY = r"cp\.async\.c[ag]\.shared(?:::cta)?\.global"
 _COPIED = f"{C}ptx_cp_async({C}ptx_shared({{a0}}), {C}ptx_generic({{a1}}), {C}ptx_as<unsigned int>({{2}})"
 ROWS = (
@@ -161,10 +168,9 @@ ROWS = (
         r"\.(?P<type>[us](?:32|64))",
         _atomic,
     ),
-    (
-        rf"red(?:\.(?P<order>relaxed|release))?(?:\.{_SCOPE})?\.global\.add(?P<noftz>\.noftz)?{_HINT}"
-        rf"\.v[248]\.(?P<type>f32|b?f16(?:x2)?)",
-        _red_vector,
+    *(
+        (rf"(?P<what>atom|red){words}\.add(?P<noftz>\.noftz)?{_HINT}\.v[248]\.{_VECTOR_TYPE}", _vector_of_sums)
+        for words in (rf"(?:\.{_ORDER})?(?:\.{_SCOPE})?\.global", rf"\.global\.{_SCOPE}\.{_ORDER}")
     ),
     (
         r"st\.bulk(?:\.weak)?(?:\.(?P<space>shared::cta))?",
