@@ -25,6 +25,7 @@ from kfuzz.devices.python.torch.packed import scaled_mm
 
 GPU = torch.device("cuda", 0)
 ABSENT = object()
+HOST_KEYS = {"cuda": "cpu", "CUDA": "CPU"}
 NEEDS_GPU = re.compile(r"cuda|nvidia|not implemented for", re.IGNORECASE)
 """torch's words where it needs a GPU; this is not the callable's fault."""
 
@@ -110,12 +111,9 @@ class GpuProperties:
     max_threads_per_multi_processor, shared_memory_per_block = 2048, 48 << 10
     shared_memory_per_block_optin, regs_per_multiprocessor = 227 << 10, 1 << 16
     shared_memory_per_multiprocessor, is_integrated, is_multi_gpu_board = 228 << 10, 0, 0
-    L2_cache_size = 50 << 20
-
-    def __getattr__(self, name: str) -> None:
-        if not name.startswith("__"):
-            refuse_gpu()
-        raise AttributeError(name)
+    L2_cache_size, max_threads_per_block = 50 << 20, 1024
+    clock_rate, memory_clock_rate, memory_bus_width = 1_980_000, 3_201_000, 6144
+    pci_bus_id, pci_device_id, pci_domain_id, uuid = 0, 0, 0, "0"
 
 
 class HostGenerator(torch.Generator):  # type: ignore[misc]  # as above
@@ -124,6 +122,22 @@ class HostGenerator(torch.Generator):  # type: ignore[misc]  # as above
     def __new__(cls, device: object = None) -> "HostGenerator":
         made: HostGenerator = super().__new__(cls)
         return made
+
+
+def of_host(register: Callable[..., object]) -> Callable[..., object]:
+    """A function of torch.library for which a GPU's implementations are the host's."""
+
+    def registered(*args: object, **named: object) -> object:
+        return register(*map(host_keys, args), **{name: host_keys(value) for name, value in named.items()})
+
+    return registered
+
+
+def host_keys(value: object) -> object:
+    """Names of devices and dispatch keys, with the host's in place of a GPU's."""
+    if isinstance(value, list | tuple):
+        return type(value)(dict.fromkeys(map(host_keys, value)))
+    return HOST_KEYS.get(value, value) if isinstance(value, str) else value
 
 
 def run_backward(*args: object, **kwargs: object) -> object:
@@ -180,6 +194,7 @@ CUDA: dict[str, object] = {
     **{name: silent(name) for name in ("init", "synchronize", "empty_cache", "set_device", "set_stream", "manual_seed",
                                        "manual_seed_all", "reset_peak_memory_stats")},
 }  # fmt: skip
+LIBRARY = {name: of_host(getattr(torch.library, name)) for name in ("custom_op", "impl", "register_kernel")}
 ACCELERATOR: dict[str, object] = {
     "is_available": lambda: True,
     "device_count": lambda: 1,
@@ -206,6 +221,8 @@ def as_on_gpu(path: Path) -> Iterator[None]:
         replace_names(torch.cuda.nvtx, NVTX),
         replace_names(torch.accelerator, ACCELERATOR) if hasattr(torch, "accelerator") else nullcontext(),
         replace_names(torch._C, {"_cuda_getCurrentRawStream": lambda _: 0}),
+        replace_names(torch.library, LIBRARY),
+        replace_names(torch.library.Library, {"impl": of_host(torch.library.Library.impl)}),
         replace_names(torch.Tensor, {"record_stream": silent("record_stream")}),
         replace_names(torch.autograd, {"_engine_run_backward": run_backward}),
         replace_names(cpp_extension, loaders),

@@ -17,6 +17,7 @@ import torch
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 from triton.backends.nvidia.compiler import CUDABackend
+from triton.compiler.errors import CompileTimeAssertionFailure
 from triton.runtime import autotuner, driver
 
 from kfuzz.devices import cache
@@ -35,6 +36,8 @@ CAPABILITY = 90
 MOST_THREADS = 1024
 REGISTERS, SPILLS = 32, 0
 """The figures of a small kernel: only ptxas knows those of a real one."""
+NEVER = [float("inf")] * 3
+"""The times of a configuration that a GPU does not take."""
 ADDRESSES = "tt.int_to_ptr"
 """Triton's name for what makes a pointer of an integer."""
 MAKES_POINTERS = "kfuzz_makes_pointers"
@@ -193,17 +196,41 @@ def install() -> None:
     def rank_after_a_run(self: Untyped, *args: Untyped, config: Untyped, **named: Untyped) -> list[float]:
         """The rank of a configuration; the first of a tuning runs the kernel before, as a GPU does with each.
 
-        A kernel that adds to its output has added to it then, unless it says `reset_to_zero` or `restore_value`.
+        A kernel that adds to its output has added to it then, unless it says `reset_to_zero` or `restore_value`. Only
+        those that would be chosen so far are compiled, to see whether a GPU takes them.
         """
         if getattr(self, "kfuzz_tuned", None) is not self.nargs:
             self.kfuzz_tuned, measured, self._do_bench = self.nargs, self._do_bench, run_once
+            self.kfuzz_best = NEVER
             try:
                 bench(self, *args, config=config, **named)
             finally:
                 self._do_bench = measured
-        return rank_config(*args, config=config, **named)
+        rank = rank_config(*args, config=config, **named)
+        if rank < self.kfuzz_best:
+            if not does_compile(self, args, {**named, **config.all_kwargs()}, config):
+                return NEVER
+            self.kfuzz_best = rank
+        return rank
 
     autotuner.Autotuner._bench = rank_after_a_run
+
+
+def does_compile(tuner: Untyped, args: Untyped, named: dict[str, Untyped], config: Untyped) -> bool:
+    """Whether Triton compiles a configuration, and its shared memory is not too large: a tuning leaves out others."""
+    every = {**tuner.nargs, **named}
+    if config.pre_hook:  # it may set the box of a tensor descriptor
+        config.pre_hook(every)
+    tuner.pre_hook(every)
+    try:
+        made = tuner.fn.run(*args, **{**named, "warmup": True})
+        if made is not None:
+            made._init_handles()
+    except (autotuner.OutOfResources, CompileTimeAssertionFailure):
+        return False
+    finally:
+        tuner.post_hook(every, exception=None)
+    return True
 
 
 def rank_config(*args: Untyped, config: Untyped, **named: Untyped) -> list[float]:

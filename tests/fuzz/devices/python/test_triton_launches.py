@@ -130,6 +130,21 @@ def forward(x):
     kernel[(x.shape[0],)](y, x, x.shape[1])
     return y
 """
+NOT_ALL_COMPILE = """def kernel(y, x, cols, N: tl.constexpr):
+    tl.static_assert(N == 16, "another width")
+    row, j = tl.program_id(0), tl.arange(0, N)
+    tl.store(y + row, tl.sum(tl.load(x + row * cols + j, mask=j < cols, other=0.0)))
+
+
+configurations = [triton.Config({"N": 16}), *(triton.Config({"N": 32 << place}) for place in range(9))]
+kernel = triton.autotune(configurations, key=["cols"])(kernel)
+
+
+def forward(x):
+    y = torch.empty(x.shape[0])
+    kernel[(x.shape[0],)](y, x, x.shape[1])
+    return y
+"""
 PRODUCTS = """def kernel(y, x, rows, cols, N: tl.constexpr, T: tl.constexpr):
     i, j, k = tl.arange(0, 16), tl.arange(0, N), tl.arange(0, 16)
     v = tl.load(x + i[:, None] * cols + j[None, :], mask=(i[:, None] < rows) & (j[None, :] < cols), other=0.0).to(T)
@@ -149,6 +164,7 @@ RIGHT = {
     "warmup, run, and what a kernel prints, asserts and calls": RAN,
     "clusters": TWO_BLOCKS,
     "hooks of a tuning": HOOKS,
+    "a tuning of which few configurations compile": NOT_ALL_COMPILE,
     "products of tf32 and of 8 bits": PRODUCTS,
 }
 REFUSED = {

@@ -207,6 +207,17 @@ def test_a_call_that_needs_a_real_gpu_is_refused_without_a_finding(
     assert any(isinstance(reason, Refusal) and reported in reason.words for reason in found.reasons)
 
 
+OF_CUDA = """import torch
+
+
+@torch.library.custom_op("kfuzz_tests::doubled", mutates_args=(), device_types="cuda")
+def doubled(y: torch.Tensor) -> torch.Tensor:
+    return y * 2
+
+
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
@@ -219,11 +230,13 @@ def test_a_call_that_needs_a_real_gpu_is_refused_without_a_finding(
         "y = torch.zeros(len(x), pin_memory=True).cuda(); assert torch.get_device_module(x.device.type) is torch.cuda",
         "g = torch.Generator(device='cuda').manual_seed(1); y = 0 * torch.rand(len(x), generator=g, device='cuda')",
         "y = torch.zeros(x.shape[0]); y.record_stream(torch.cuda.current_stream()); torch.cuda.nvtx.range_push('y')",
+        "y = torch.zeros(len(x), device='cuda') * getattr(torch.cuda.get_device_properties(0), 'of_another_gpu', 2)",
+        "y = torch.zeros(len(x), device='cuda'); y = doubled(y)",
     ],
 )
 def test_a_file_that_asks_for_a_gpu_runs_without_one(line: str, tmp_path: Path, device: PythonDevice) -> None:
     try:
-        found = trial_of(tmp_path, "mine", f"import torch\ndef f(x):\n    {line}\n    return y + x.sum(1)\n", device)
+        found = trial_of(tmp_path, "mine", f"{OF_CUDA}def f(x):\n    {line}\n    return y + x.sum(1)\n", device)
     except MissingError as error:
         pytest.skip(str(error))
     assert found.defects == ()
