@@ -66,9 +66,8 @@ def answer_folder(folder: Path) -> None:
     """Answer the question that lies in a folder."""
     asked, before = json.loads((folder / "question.json").read_text(encoding="utf-8")), set(sys.modules)
     answer = described(asked)
-    if does_ask_for_gpu(answer.get("error") or answer.get("kept", "")):
-        on_host = described({**asked, "as_on_gpu": True})
-        answer = answer if "error" in on_host else on_host
+    if "error" in answer and does_ask_for_gpu(answer["error"]):
+        answer = described({**asked, "as_on_gpu": True})
     answer["imports"] = {str(file): cache.file_digest(file) for file in files_imported(before)}
     (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
 
@@ -100,7 +99,8 @@ def described(asked: Mapping[str, Any], seconds: float = MOST_SECONDS_OF_ALL) ->
         is_own = isinstance(error, CannotError | TooSlowError)
         words = str(error) if is_own else f"the reference cannot be run: {words_of(error)}"
         answer = {"error": words}
-        if isinstance(error, NeverJudgedError) or asked["inputs"] or asked["task"]:
+        is_asked_again = does_ask_for_gpu(words) and not asked.get("as_on_gpu")
+        if isinstance(error, NeverJudgedError) or asked["inputs"] or asked["task"] or is_asked_again:
             return answer
     with suppress(Exception):  # as above
         try:

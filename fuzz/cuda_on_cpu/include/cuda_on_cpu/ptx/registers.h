@@ -164,6 +164,13 @@ CUDA_ON_CPU_OF_REGISTERS void *ptx_const(Register address) {
   if constexpr (sizeof address == 4) return ptx_near(reinterpret_cast<uintptr_t>(&ptx_in_module), static_cast<uint32_t>(address));
   return ptx_generic(address);
 }
+// The generic addresses of both, from 64 bits of which the upper ones may be 0.
+CUDA_ON_CPU_OF_REGISTERS uint64_t ptx_whole_local(uint64_t address) {
+  return !address || address >> 32 ? address : reinterpret_cast<uintptr_t>(ptx_local(static_cast<uint32_t>(address)));
+}
+CUDA_ON_CPU_OF_REGISTERS uint64_t ptx_whole_const(uint64_t address) {
+  return !address || address >> 32 ? address : reinterpret_cast<uintptr_t>(ptx_const(static_cast<uint32_t>(address)));
+}
 template <class Register>
 CUDA_ON_CPU_OF_REGISTERS void *ptx_shared(Register address) { return cuda_on_cpu_shared_at(static_cast<uint64_t>(address)); }
 

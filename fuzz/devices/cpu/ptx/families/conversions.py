@@ -115,6 +115,10 @@ ROWS = (
     ),
     (r"cvta\.shared(?:::cta)?\.u64", f"{C}ptx_put_address({{0}}, {C}ptx_shared({{1}}))"),
     (r"cvta\.shared::cluster\.u64", f"{C}ptx_put_address({{0}}, {C}ptx_cluster_shared({{1}}))"),
+    (
+        r"cvta\.(?P<space>const|local)\.u64",
+        lambda match: f"{C}ptx_move<{C}ptx_u64>({{0}}, {C}ptx_whole_{match['space']}({{1}}))",
+    ),
     (r"cvta(?:\.to)?\.(?:global|const|local|param(?:::entry)?)\.u64", f"{C}ptx_move<{C}ptx_u64>({{0}}, {{1}})"),
     (r"isspacep\.shared(?:::cta)?", f"{C}ptx_put({{0}}, cuda_on_cpu_is_shared({C}ptx_generic({{1}})))"),
 )
