@@ -20,7 +20,7 @@ _PROGRAMS = "nothing orders programs: let each write elements of its own, use at
 
 
 def judge_program(sights: Iterable[Sight], is_fenced: bool) -> list[Sight]:
-    """The sights that count, each as severe as it is in a program. `is_fenced`: its compiler writes the proxy fences."""
+    """The sights that count, each as severe as it is in a program. `is_fenced`: its compiler writes proxy fences."""
     return [made for one in sights if (made := _judge(one, is_fenced)) is not None]
 
 

@@ -1,4 +1,7 @@
-"""What a file raises because this machine lacks a GPU, or a library fails here, is no finding."""
+"""What a file raises because this machine lacks a GPU, or a library fails here, is no finding.
+
+Long, since everything that a file asks of a GPU is tried in one place.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -211,7 +214,7 @@ OF_CUDA = """import torch
 
 
 @torch.library.custom_op("kfuzz_tests::doubled", mutates_args=(), device_types="cuda")
-def doubled(y: torch.Tensor) -> torch.Tensor:
+def _doubled(y: torch.Tensor) -> torch.Tensor:
     return y * 2
 
 
@@ -231,7 +234,7 @@ def doubled(y: torch.Tensor) -> torch.Tensor:
         "g = torch.Generator(device='cuda').manual_seed(1); y = 0 * torch.rand(len(x), generator=g, device='cuda')",
         "y = torch.zeros(x.shape[0]); y.record_stream(torch.cuda.current_stream()); torch.cuda.nvtx.range_push('y')",
         "y = torch.zeros(len(x), device='cuda') * getattr(torch.cuda.get_device_properties(0), 'of_another_gpu', 2)",
-        "y = torch.zeros(len(x), device='cuda'); y = doubled(y)",
+        "y = torch.zeros(len(x), device='cuda'); y = _doubled(y)",
     ],
 )
 def test_a_file_that_asks_for_a_gpu_runs_without_one(line: str, tmp_path: Path, device: PythonDevice) -> None:
