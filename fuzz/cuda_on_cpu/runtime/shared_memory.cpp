@@ -33,6 +33,9 @@ using namespace cuda_on_cpu;
 extern "C" void *__tls_get_addr(void *index);
 CUDA_ON_CPU_API void *cuda_on_cpu_thread_local_of_others(void *index) { return __tls_get_addr(index); }
 
+// As the launch has asked for them.
+CUDA_ON_CPU_API uint32_t cuda_on_cpu_dynamic_shared_bytes() { return static_cast<uint32_t>(run->steps[run->step].shared); }
+
 CUDA_ON_CPU_API bool cuda_on_cpu_is_shared(const void *p) {
   auto is_within = [p](const char *start, uint64_t bytes) {
     return reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(start) < bytes;

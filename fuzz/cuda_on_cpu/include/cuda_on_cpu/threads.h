@@ -25,6 +25,7 @@ CUDA_ON_CPU_IMPORT void cuda_on_cpu_cluster_arrive(int line);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_cluster_arrive_relaxed(int line);  // orders only what its thread has fenced
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_cluster_wait(int line);
 CUDA_ON_CPU_IMPORT uint32_t cuda_on_cpu_cluster_rank();
+CUDA_ON_CPU_IMPORT uint32_t cuda_on_cpu_dynamic_shared_bytes();
 CUDA_ON_CPU_IMPORT uint32_t cuda_on_cpu_cluster_side(int axis);
 CUDA_ON_CPU_IMPORT uint32_t cuda_on_cpu_shared_rank(const void *p);
 CUDA_ON_CPU_IMPORT void *cuda_on_cpu_map_shared(const void *p, uint32_t rank);

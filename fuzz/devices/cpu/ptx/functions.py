@@ -30,8 +30,12 @@ from kfuzz.devices.cpu.ptx.words import TYPES, C, PtxNames
 
 ALONE = "which runs on the GPU alone"
 _CALLS = ("call", "call.uni")
-_BUILT_IN = {name: f"{C}ptx_{name.strip('_')}" for name in ("vprintf", "__assertfail", "malloc", "free")}
-"""Functions that every module may call."""
+_OF_DEVICE_RUNTIME = ("cudaCGGetIntrinsicHandle", "cudaCGSynchronize")
+_BUILT_IN = {
+    name: f"{C}ptx_{name.strip('_')}"
+    for name in ("vprintf", "__assertfail", "malloc", "free", *_OF_DEVICE_RUNTIME)
+}
+"""Functions that every module may call, and those of CUDA's device runtime by which Numba's grids meet."""
 
 
 @dataclass(frozen=True)

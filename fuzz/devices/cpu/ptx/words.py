@@ -38,6 +38,7 @@ SPECIAL = {
     "lanemask_ge": f"(~0u << {_LANE})",
     "envreg1": f"{C}ptx_grid_workspace_at(1)",
     "envreg2": f"{C}ptx_grid_workspace_at(0)",
+    "dynamic_smem_size": "cuda_on_cpu_dynamic_shared_bytes()",
     "cluster_ctarank": "cuda_on_cpu_cluster_rank()",
     "cluster_nctarank": f"{C}ptx_cluster_blocks()",
     **{f"{short}.{axis}": f"{name}.{axis}" for axis in "xyz" for short, name in

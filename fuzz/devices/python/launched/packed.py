@@ -15,6 +15,7 @@ from kfuzz.devices import TensorMap, UnsupportedError
 from kfuzz.devices.cpu.ptx.module import read_module
 from kfuzz.devices.cpu.ptx.variables import PtxVariable
 from kfuzz.devices.python.launched.arguments import MAP_WORDS, WORD, LaunchArguments
+from kfuzz.devices.python.launched.map_bits import decode_map
 from kfuzz.devices.python.torch.addresses import ADDRESSES
 from kfuzz.oracle.numbers.elements import F32, F64
 
@@ -78,7 +79,7 @@ def unpack_arguments(text: str, name: str, places: Sequence[int], maps: EncodedM
     for number, (one, place) in enumerate(zip(parameters_of(text, name), places, strict=True), 1):
         given, kind = ctypes.string_at(place, one.variable.bytes), one.variable.type
         if one.is_map:
-            _add_map(made, f"argument {number}", maps.made.get(given))
+            _add_map(made, f"argument {number}", maps.made.get(given) or decode_map(given))
             continue
         if kind in FLOATS and not one.variable.is_array:
             made.add_float(int.from_bytes(given, "little"), FLOATS[kind])

@@ -91,5 +91,16 @@ CUDA_ON_CPU_UNCHECKED inline void ptx_malloc(uint64_t result, uint64_t bytes, in
 CUDA_ON_CPU_UNCHECKED inline void ptx_free(uint64_t memory, int line) {
   cuda_on_cpu_free(reinterpret_cast<void *>(ptx_parameter<uint64_t>(memory)), line);
 }
+// A group's handle is its scope: 1 is the grid, and the others need several GPUs.
+CUDA_ON_CPU_UNCHECKED inline void ptx_cudaCGGetIntrinsicHandle(uint64_t result, uint64_t scope_at, int) {
+  uint64_t scope = ptx_parameter<uint32_t>(scope_at);
+  __builtin_memcpy(reinterpret_cast<void *>(result), &scope, sizeof scope);
+}
+CUDA_ON_CPU_UNCHECKED inline void ptx_cudaCGSynchronize(uint64_t result, uint64_t handle_at, uint64_t, int line) {
+  if (ptx_parameter<uint64_t>(handle_at) != 1) cuda_on_cpu_refused_at("a group of several GPUs, which run on GPUs alone", line);
+  cuda_on_cpu_grid_barrier(line);
+  uint32_t done = 0;
+  __builtin_memcpy(reinterpret_cast<void *>(result), &done, sizeof done);
+}
 
 }  // namespace cuda_on_cpu

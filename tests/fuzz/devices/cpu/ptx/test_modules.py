@@ -118,6 +118,22 @@ def test_a_thread_may_end_in_a_function_and_addresses_may_be_short(device: CpuDe
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("meets", [True, False])
+def test_a_grid_meets_by_the_device_runtime_and_a_block_knows_its_shared_memory(device: CpuDevice, meets: bool) -> None:
+    """Numba's `grid.sync()`, and its shared arrays whose size a launch gives."""
+    call, text = Call("grid_meets", ("y", "x"), ("void *y", "void *x")), text_of("grid_meets")
+    text = text if meets else text.replace("call.uni (done)", "// call.uni (done)")
+    job = job_of(text, (), "grid_meets", {"y": "i32[2]", "x": "i32[2]"}, block=1, grid=2, shared=48)
+    steps = tuple(replace(one, entry=call, cooperative=True) for one in job.steps)
+    job = replace(job, path=Path("planted.ptx"), through="ptx", entries=(call,), steps=steps)
+    outcome = device.run(job, Probe(check=True, timeout=30.0))
+    assert ("race" in {one.kind for one in outcome.findings}) is not meets
+    if meets:
+        assert outcome.findings == ()
+        np.testing.assert_array_equal(outcome.runs[0].outputs["y"], [49, 48])
+
+
+@pytest.mark.slow
 def test_what_has_no_row_is_one_line(device: CpuDevice) -> None:
     text = text_of("row_sum").replace("add.f32 %f2, %f2, %f3;", "sust.b.1d.b32 [%rd1], {%r1};")
     with pytest.raises(ClaimError) as error:
