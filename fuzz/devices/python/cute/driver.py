@@ -21,6 +21,7 @@ from cutlass.utils import hardware_info
 
 from kfuzz.devices import UnsupportedError
 from kfuzz.devices.python.cute.runtime import CALLED, HOST, LOAD, loader_of
+from kfuzz.devices.python.cute.stores import elect_for_stores
 from kfuzz.devices.python.extensions import CALLS
 from kfuzz.devices.python.launched.host_calls import ATTRIBUTES
 from kfuzz.devices.python.torch.handing_over import TensorOnGpu
@@ -79,7 +80,7 @@ def give_functions(engine: CuteValue, texts: list[str]) -> None:
     """Let the host code of an engine call our functions, and find its kernels in this PTX."""
     if len(texts) != 1:
         refuse("a host function of several modules")
-    engine.kfuzz_loader = loader_of(texts[0])  # it lives as long as the engine
+    engine.kfuzz_loader = loader_of(elect_for_stores(texts[0]))  # it lives as long as the engine
     for name, one in {**CALLED, LOAD: engine.kfuzz_loader}.items():
         engine.raw_register_runtime(name, ctypes.cast(one, ctypes.c_void_p))
 

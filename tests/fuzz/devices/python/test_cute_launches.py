@@ -44,6 +44,65 @@ def forward(x):
 """
 
 
+DOUBLE = """import cutlass
+import cutlass.cute as cute
+import cutlass.utils as utils
+import torch
+from cutlass.cute.nvgpu import cpasync
+from cutlass.cute.runtime import from_dlpack
+
+ROWS, COLS = 8, 32
+
+
+@cute.kernel
+def kernel(load: cute.CopyAtom, x: cute.Tensor, store: cute.CopyAtom, y: cute.Tensor, layout: cute.Layout):
+    tid, _, _ = cute.arch.thread_idx()
+    at, _, _ = cute.arch.block_idx()
+    warp = cute.arch.make_warp_uniform(cute.arch.warp_idx())
+    smem = utils.SmemAllocator()
+    bar = smem.allocate_array(cutlass.Int64, 1)
+    tile = smem.allocate_tensor(cutlass.Float32, layout, 128)
+    if tid == 0:
+        cute.arch.mbarrier_init(bar, 1)
+    cute.arch.mbarrier_init_fence()
+    cute.arch.sync_threads()
+    whole = cute.group_modes(tile, 0, 2)
+    parts = [cute.group_modes(cute.local_tile(one, (ROWS, COLS), (at, 0)), 0, 2) for one in (x, y)]
+    to, given = cpasync.tma_partition(load, 0, cute.make_layout(1), whole, parts[0])
+    left, out = cpasync.tma_partition(store, 0, cute.make_layout(1), whole, parts[1])
+    if warp == 0:
+        with cute.arch.elect_one():
+            cute.arch.mbarrier_arrive_and_expect_tx(bar, ROWS * COLS * 4)
+        cute.copy(load, given, to, tma_bar_ptr=bar)
+    cute.arch.mbarrier_wait(bar, 0)
+    for i in range(tid, ROWS * COLS, 64):
+        tile[i // COLS, i % COLS] = tile[i // COLS, i % COLS] * 2
+    {fence}
+    cute.arch.sync_threads()
+    if warp == 0:
+        cute.copy(store, left, out)
+        cute.arch.cp_async_bulk_commit_group()
+        cute.arch.cp_async_bulk_wait_group(0, read=True)
+
+
+@cute.jit
+def launch(x: cute.Tensor, y: cute.Tensor):
+    layout = cute.make_layout((ROWS, COLS), stride=(COLS, 1))
+    load, gx = cpasync.make_tiled_tma_atom(cpasync.CopyBulkTensorTileG2SOp(), x, layout, (ROWS, COLS))
+    store, gy = cpasync.make_tiled_tma_atom(cpasync.CopyBulkTensorTileS2GOp(), y, layout, (ROWS, COLS))
+    kernel(load, gx, store, gy, layout).launch(grid=(x.shape[0] // ROWS, 1, 1), block=(64, 1, 1))
+
+
+def forward(x):
+    whole = torch.ones(16, 32)
+    whole[: x.shape[0], : x.shape[1]] = x
+    y = torch.zeros_like(whole)
+    given = [from_dlpack(one, assumed_align=16).mark_layout_dynamic(leading_dim=1) for one in (whole, y)]
+    cute.compile(launch, *given)(*given)
+    return y.sum(1)[: x.shape[0]] / 2 - (32 - x.shape[1])
+"""
+
+
 @pytest.fixture(scope="module")
 def device() -> Iterator[PythonDevice]:
     opened = PythonDevice()
@@ -97,3 +156,14 @@ def test_a_function_from_a_file_is_refused_and_a_program_may_compile_it_instead(
         trial_of(tmp_path, "kept", text.replace("    held =", load.format("")), device)
     caught = text.replace("    held =", load.format("with contextlib.suppress(Exception): "))
     assert trial_of(tmp_path, "caught", f"import contextlib\n{caught}", device).defects == ()
+
+
+@pytest.mark.parametrize("fenced", [True, False])
+def test_copies_by_tensor_maps_run_and_one_lane_of_a_warp_stores(
+    device: PythonDevice, tmp_path: Path, fenced: bool
+) -> None:
+    """Each kernel with TMA was refused; then the store of 32 lanes was 31 copies over one that was in flight."""
+    fence = 'cute.arch.fence_proxy("async.shared", space="cta")' if fenced else "pass"
+    tried = trial_of(tmp_path, "double", DOUBLE.format(fence=fence), device)
+    assert {one.kind for one in tried.defects} == (set() if fenced else {"missing-proxy-fence"})
+    assert tried.elements == 3
