@@ -22,7 +22,6 @@ from kfuzz.claims.language.reference import Reference
 from kfuzz.claims.language.roles import Roles
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, DrawnWeights, MakerOfInputs, PythonCall, has_maker, is_literal, names_together
-from kfuzz.devices.python.libraries import libraries
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.op.shapes import is_derived, lengths_of
 from kfuzz.oracle.op.spelling import name_in
@@ -163,7 +162,7 @@ def read_callable(
         used,
         returns,
         library,
-        language=libs.language if libraries()[libs.language].arrays else library,
+        language=libs.language if libs.language != libs.arrays else library,
         any_strides=claim.strides == "any",
         in_stream=claim.stream == "current",
         is_guess=libs.is_guess and not claim.library,

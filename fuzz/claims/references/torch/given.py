@@ -33,7 +33,7 @@ from kfuzz.claims.references.torch.task_data import as_text, names_of, numbers_o
 from kfuzz.devices import GIVEN, inside
 from kfuzz.devices.python.torch.drawn_inputs import as_arguments
 from kfuzz.devices.python.torch.elements import OF_TYPE
-from kfuzz.oracle.numbers.elements import BOOL, F32, F64
+from kfuzz.oracle.numbers.elements import BOOL, F32
 from kfuzz.oracle.op.shapes import lengths_of
 
 ORDERS = ("rises", "permutation")
@@ -213,7 +213,7 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     below, seen = limits_of(module, made, dims, found.home)
     below |= {name: BOOLEAN for name, one in made.items() if one.dtype == torch.bool}
     types = {name: OF_TYPE[one.dtype] for name, one in made.items() if one.dtype in OF_TYPE}
-    whole = {name: one.name for name, one in types.items() if one not in (F32, F64, BOOL)}
+    whole = {name: one.name for name, one in types.items() if one not in (F32, BOOL)}
     narrow = {name: made[name].dtype for name in whole if types[name].is_narrow and types[name].is_float}
     declared = Declared(dims, below, {}, found.home, whole, narrow, seen)
     few = sum(one.numel() for one in made.values()) <= FEW_ELEMENTS

@@ -32,8 +32,7 @@ ALONE = "which runs on the GPU alone"
 _CALLS = ("call", "call.uni")
 _OF_DEVICE_RUNTIME = ("cudaCGGetIntrinsicHandle", "cudaCGSynchronize")
 _BUILT_IN = {
-    name: f"{C}ptx_{name.strip('_')}"
-    for name in ("vprintf", "__assertfail", "malloc", "free", *_OF_DEVICE_RUNTIME)
+    name: f"{C}ptx_{name.strip('_')}" for name in ("vprintf", "__assertfail", "malloc", "free", *_OF_DEVICE_RUNTIME)
 }
 """Functions that every module may call, and those of CUDA's device runtime by which Numba's grids meet."""
 

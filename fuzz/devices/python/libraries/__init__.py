@@ -30,10 +30,14 @@ def array_library_of(packages: Iterable[str], usual: str = USUAL) -> str:
 
 
 def language_of(packages: Iterable[str]) -> str:
-    """The library that compiles a file's functions: a compiler for the arrays that they take, or that of the arrays."""
+    """The library that compiles a file's functions: a compiler for the arrays that they take, one that takes arrays of
+    others beside its own, or that of the arrays.
+    """
     used = libraries_used_by(packages)
     arrays = array_library_of(packages)
-    return next((one.name for one in used if one.arrays == arrays), arrays)
+    compilers = [one.name for one in used if one.arrays == arrays]
+    others = [one.name for one in used if one.run_without_gpu is not None and not one.arrays]
+    return next(iter((*compilers, *others)), arrays)
 
 
 def libraries_used_by(packages: Iterable[str]) -> list[PythonLibrary]:

@@ -117,6 +117,7 @@ LIBRARY = PythonLibrary(
     lender,
     decorators=("cuda.jit",),
     probe=probe,
+    of_gpu=("numba.cuda.cudadrv",),
     extra="numba",
     run_without_gpu=install,
 )

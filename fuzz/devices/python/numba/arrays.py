@@ -1,7 +1,7 @@
 """Arrays in the host's memory that are Numba's arrays of a GPU to a program."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,27 @@ def as_device_array(array: NDArray[Any]) -> DeviceArray:
     first, end = byte_bounds(array)
     made.held = ArrayMemory(first, end - first)
     return made
+
+
+def of_tensor(tensor: Any) -> DeviceArray:  # noqa: ANN401  torch may not be installed
+    """A tensor of torch in its own memory."""
+    kind = np.dtype(str(tensor.dtype).removeprefix("torch."))
+    seen = SimpleNamespace(
+        tensor=tensor,
+        __array_interface__={
+            "data": (tensor.data_ptr(), False),
+            "shape": tuple(tensor.shape),
+            "strides": tuple(one * kind.itemsize for one in tensor.stride()),
+            "typestr": kind.str,
+            "version": 3,
+        },
+    )
+    return as_device_array(np.asarray(seen))
+
+
+def is_tensor(value: object) -> bool:
+    """Whether it is a tensor of torch, which says that it is on a GPU."""
+    return hasattr(value, "data_ptr") and hasattr(value, "stride")
 
 
 def make_device_array(shape: int | tuple[int, ...], dtype: DTypeLike, order: str = "C") -> DeviceArray:

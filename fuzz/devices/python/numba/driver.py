@@ -15,7 +15,7 @@ from numba.cuda.cudadrv import devices, driver
 
 from kfuzz.devices import UnsupportedError
 from kfuzz.devices.python.extensions import CALLS
-from kfuzz.devices.python.numba.arrays import DeviceArray, as_device_array, make_device_array
+from kfuzz.devices.python.numba.arrays import DeviceArray, as_device_array, is_tensor, make_device_array, of_tensor
 from kfuzz.devices.python.numba.launches import NumbaValue, launch
 
 THREADS = 128
@@ -131,7 +131,7 @@ def as_cuda_array(obj: NumbaValue, sync: bool = True) -> DeviceArray:
     """An array of another library in the same memory."""
     if isinstance(obj, DeviceArray):
         return obj
-    return as_device_array(np.asarray(obj))
+    return of_tensor(obj) if is_tensor(obj) else as_device_array(np.asarray(obj))
 
 
 @contextmanager
@@ -151,7 +151,7 @@ def stream(*_: object, **__: object) -> NumbaStream:
 
 HOST: dict[str, object] = {
     "to_device": to_device, "as_cuda_array": as_cuda_array,
-    "is_cuda_array": lambda obj: isinstance(obj, DeviceArray),
+    "is_cuda_array": lambda obj: isinstance(obj, DeviceArray) or is_tensor(obj),
     **dict.fromkeys(("device_array", "pinned_array", "mapped_array", "managed_array"), device_array),
     **dict.fromkeys(("device_array_like", "pinned_array_like", "mapped_array_like"), device_array_like),
     **dict.fromkeys(("stream", "default_stream", "legacy_default_stream", "per_thread_default_stream",
@@ -160,6 +160,7 @@ HOST: dict[str, object] = {
     **dict.fromkeys(("pinned", "defer_cleanup", "profiling"), nothing),
     "select_device": lambda *_: CONTEXT, "current_context": lambda *_: CONTEXT,
     "get_current_device": lambda: CONTEXT.device,
+    "event_elapsed_time": lambda start, end: start.elapsed_time(end),
     "is_available": lambda: True, "detect": lambda: True,
 }  # fmt: skip
 """Functions of `numba.cuda`, by their names."""

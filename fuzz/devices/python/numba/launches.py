@@ -11,7 +11,7 @@ from kfuzz.devices import UnsupportedError
 from kfuzz.devices.python.extensions import CALLS
 from kfuzz.devices.python.launched.arguments import LaunchArguments
 from kfuzz.devices.python.launched.kernels import LaunchedKernel, Sides, run_launch
-from kfuzz.devices.python.numba.arrays import memory_of
+from kfuzz.devices.python.numba.arrays import is_tensor, memory_of, of_tensor
 from kfuzz.oracle.numbers.elements import F32, F64, U32, element_of_dtype
 
 NumbaValue: TypeAlias = Any
@@ -59,7 +59,8 @@ def _add(made: LaunchArguments, name: str, kind: NumbaValue, value: NumbaValue) 
     """Add an argument of this type."""
     if isinstance(kind, types.Array):
         is_marked = not isinstance(value, np.ndarray) and hasattr(value, "value")
-        array = np.asanyarray(value.value if is_marked else value)
+        given = value.value if is_marked else value
+        array = of_tensor(given) if is_tensor(given) else np.asanyarray(given)
         array = array.copy() if is_marked and type(value).__name__ == ONLY_IN else array
         made.add_null()  # what counts references, and the object that owns it
         made.add_null()
