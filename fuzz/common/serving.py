@@ -89,13 +89,6 @@ def _server(module: str, on_gpu: bool) -> ServingProcess:
     return _SERVERS[key]
 
 
-def end_server(module: str) -> None:
-    """End the processes of a module that this one has; the next question starts another."""
-    for key, one in list(_SERVERS.items()):
-        if key[:2] == (module, os.getpid()):
-            one.end()
-
-
 def serve(answer: Callable[[Path], None]) -> None:
     """Answer the folders named on the standard input until it ends. What an answer prints goes to the errors."""
     answers, sys.stdout = sys.stdout, sys.stderr

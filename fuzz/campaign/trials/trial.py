@@ -236,7 +236,7 @@ def judge_outcome(
         )
         defects = defects_of(kernel, case, scene, outcome, verdicts)
     ended = time.perf_counter()
-    rows = (len(verdicts[0][0].rows) or _rows(kernel, case)) if verdicts else 0
+    rows = (len(verdicts[0][0].rows) or _rows(kernel, case, verdicts[0][1])) if verdicts else 0
     kept = [verdict for _, verdict in verdicts if verdict.status == "kept"]
     return Trial(
         kernel=kernel.name,
@@ -332,10 +332,12 @@ def _are_same(one: Outputs, other: Outputs) -> bool:
     return all(one[role] is other[role] or one[role].tobytes() == other[role].tobytes() for role in one)
 
 
-def _rows(kernel: Kernel, case: Case) -> int:
-    """How many independent answers an output has: its rows, or its elements if it has no rows."""
+def _rows(kernel: Kernel, case: Case, verdict: Verdict) -> int:
+    """How many independent answers an output has: its rows, or its elements if it has no rows. Those of a fixed size,
+    or of one that follows from others, are the op's own.
+    """
     names = next(iter(kernel.roles.outputs.values()))
-    return case.axes.get(names[0], 1) if names else 1
+    return case.axes.get(names[0], verdict.rows) if names else 1
 
 
 def _unjudged_rows(rows: int, verdict: Verdict) -> int:

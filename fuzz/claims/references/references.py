@@ -43,7 +43,6 @@ CHANGED = "_out"
 FOLDER = "references"
 MADE_FROM = ".reference.json"
 """The ending of the file beside a formula that says which reference it was made from, for CUDA: it has no [call]."""
-DESCRIBER = "kfuzz.claims.references.torch.describe_server"
 INPUT = re.compile(r"\s*(?P<element>\w+)\s*\[(?P<dims>[^\]]*)\]\s*->\s*(?P<role>\w+)")
 ARRAY = re.compile(r"\s*(?P<element>\w+)\s*\[")
 REFUSED: dict[tuple[str, int], bytes] = {}
@@ -273,7 +272,7 @@ def described(front: FrontMatter, question: Mapping[str, object]) -> bytes:
     with cache.scratch() as folder:
         (folder / "question.json").write_text(json.dumps(question), encoding="utf-8")
         try:
-            serving.ask(DESCRIBER, folder)
+            serving.ask(running.SERVER, folder)
         except serving.NoAnswerError as error:
             missing = "; pip install torch" if "No module named 'torch'" in str(error) else ""
             raise front.error(("op",), f"the reference cannot be run: {str(error)[:200]}{missing}") from None

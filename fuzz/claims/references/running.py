@@ -27,7 +27,7 @@ from kfuzz.oracle.sets.reference_sets import ReferenceSet, SoughtPlaces
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
 
-SERVER = "kfuzz.claims.references.torch.run_server"
+SERVER = "kfuzz.claims.references.torch.reference_server"
 QUESTION = ".run.json"
 """The ending of the file beside an op's that says how to run its reference."""
 KEPT = 4

@@ -75,6 +75,8 @@ from kfuzz.oracle.numbers.elements import values
 IMITATED_BY_STATE = kinds_with("imitated-by-state")
 REPEATS = 0.1
 """The part of a run's time in which its call is repeated: hundreds of calls, of which each may be the wrong one."""
+PRELUDE_SECONDS = 5.0
+"""So long the calls before the one that counts go on, by the processor's time: a slow one is called less often."""
 FICKLE = 0.5
 """Seconds for repeats where two calls with another input have given different answers."""
 NEAR = 2.0**-7
@@ -345,8 +347,11 @@ class Bench:
         )
         quiet = replace(self.caller, findings=[])  # its answers are looked at again, too: buffers may take turns
         returned: NamedArrays = {}
+        began = time.process_time()
         try:
             for _ in range(1 + again):
+                if time.process_time() - began > PRELUDE_SECONDS:
+                    break
                 with self._extensions(quiet, 0):
                     made = quiet.answers(handed, sizes_of(self.caller))
                 self._is_fickle |= any(not same_bits(one, made[name]) for name, one in returned.items())

@@ -122,11 +122,11 @@ class Caller:
         """The outputs of the first of many calls that returns other bits; nothing if none does until then."""
         buffers = {buffer.name: buffer for buffer in self.job.buffers}
         args, named = self._arguments(views, sizes)
-        keeps_gradients = any(GRADIENTS in text for text in self.call.arguments)
+        keeps_state = bool(self.given) or any(GRADIENTS in text for text in self.call.arguments)
         known: list[NDArray[np.generic]] = []
         with self._faults():
             while time.perf_counter() + self.seconds < until:
-                if keeps_gradients:  # each call adds to them
+                if keeps_state:  # each call adds to a gradient, and may change an object that get_inputs makes
                     args, named = self._arguments(views, sizes)
                 values = results(self.function(*args, **named), self.call.returns)
                 held = [self.lender.answer(value) for value in values]

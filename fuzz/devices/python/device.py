@@ -53,7 +53,7 @@ class PythonDevice:
         self._most_bytes = None if name == "gpu" else most_bytes
         module = ("serve_guarded" if guard_all else "serve_on_gpu") if name == "gpu" else "backend"
         self._module = f"kfuzz.devices.python.{module}"
-        self._inputs = InputsOfJobs(self._sandboxed is not None)
+        self._inputs = InputsOfJobs(keeps_out=self._sandboxed is not None and not self._sandboxed.lends_reference)
         self._workers: OrderedDict[CallableKey, Worker] = OrderedDict()
         self._libraries: dict[CallableKey, str] = {}
         """The libraries of files that did not take the arrays of the first one."""

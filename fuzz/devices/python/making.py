@@ -1,8 +1,8 @@
 """The inputs that only a reference's file can make, for the process of an answer: as data, without the file.
 
 The process that answers for the reference makes them, so both sides have the same. The file runs in the process of an
-answer only where an input is an object that nothing else can make, and never in a sandbox. Knows jobs and a process
-that stays up; it does not know torch.
+answer only where an input is an object that nothing else can make, and never in a sandbox that keeps it out. Knows jobs
+and a process that stays up; it does not know torch.
 """
 
 import json
@@ -27,8 +27,8 @@ from kfuzz.devices import (
     called_first,
 )
 
-DRAWS = "draws"
-"""In a question: the draws whose inputs are wanted."""
+DRAWS, KEEPS_OUT = "draws", "keeps_out"
+"""In a question: the draws whose inputs are wanted, and whether the file may not run in the process of an answer."""
 DATA, RAISED, NO_DATA = ".data", ".raised.txt", "no_data.txt"
 """The files of an answer: inputs by their draw, why get_inputs has raised there, and what is no data."""
 ERRORS = ("error.txt", "raised.txt")
@@ -41,15 +41,16 @@ KEPT_BYTES = 64 << 20
 class InputsOfJobs:
     """Makes the inputs of jobs, and keeps the last ones: a trial runs its job many times."""
 
-    def __init__(self, is_sandboxed: bool) -> None:
-        self._is_sandboxed = is_sandboxed
+    def __init__(self, keeps_out: bool) -> None:
+        self._keeps_out = keeps_out
+        """No reference enters the process of an answer."""
         self._kept: OrderedDict[tuple[str, int], HandedInputs] = OrderedDict()
         self._without_data: dict[str, str] = {}
         """What the makers of these questions make that is no data."""
 
     def with_inputs(self, job: Job) -> Job:
-        """The job with what the maker of its call makes, in the place of the maker. If that is no data, the same job
-        without a sandbox, or if its own file makes them, else an UnsupportedError: a sandbox keeps the file out.
+        """The job with what the maker of its call makes, in the place of the maker. If that is no data, the same job,
+        whose process runs the maker's text; an UnsupportedError where another file's reference is kept out.
         """
         maker = called_first([step.entry for step in job.steps]).maker
         if maker is None:
@@ -58,11 +59,11 @@ class InputsOfJobs:
         if maker.question not in self._without_data:
             self._make(maker, [one for one in draws if (maker.question, one) not in self._kept])
         if what := self._without_data.get(maker.question):
-            if not self._is_sandboxed or maker.path.resolve() == job.path.resolve():
+            if not self._keeps_out or maker.path.resolve() == job.path.resolve():
                 return job
             raise UnsupportedError(
-                f"{maker.path}: get_inputs makes {what}, which is in this file alone, and a sandbox keeps that file "
-                "out: let get_inputs make tensors, numbers and containers; or --no-sandbox"
+                f"{maker.path}: get_inputs makes {what}, which is in this file alone, and this sandbox keeps that "
+                "file out: let get_inputs make tensors, numbers and containers; or --no-sandbox"
             )
         made = tuple(self._kept[maker.question, one] for one in draws)
         while sum(one.data.nbytes for one in self._kept.values()) > KEPT_BYTES and len(self._kept) > len(draws):
@@ -73,7 +74,7 @@ class InputsOfJobs:
         if not draws:
             return
         with cache.scratch() as folder:
-            question = {**json.loads(maker.question), DRAWS: draws}
+            question = {**json.loads(maker.question), DRAWS: draws, KEEPS_OUT: self._keeps_out}
             (folder / "run.json").write_text(json.dumps(question), encoding="utf-8")
             try:
                 serving.ask(maker.server, folder)

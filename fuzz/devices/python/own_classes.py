@@ -56,7 +56,8 @@ def has_fields(other: type, is_tuple: bool, fields: tuple[str, ...]) -> bool:
 class ClassInFile:
     """A class of a reference's file, of whose values another process can have the like.
 
-    `bases` and `members`: those of an enumeration. `has_code`: it has functions of its own, which stay in that file.
+    `bases` and `members`: those of an enumeration. `has_code`: it has functions of its own, which stay in that file, or
+    of a class elsewhere; the fields of a plain class are the names of these, and its bases those classes.
     """
 
     sort: Literal["enum", "tuple", "dataclass", "plain"]
@@ -82,7 +83,11 @@ def describe_value(value: Any, theirs: ModuleType) -> tuple[ClassInFile, dict[st
     if dataclasses.is_dataclass(of):
         is_frozen = bool(of.__dataclass_params__.frozen)  # type: ignore[attr-defined]  # each dataclass has them
         return ClassInFile("dataclass", of.__name__, fields, has_code=has_code, is_frozen=is_frozen), held
-    return (ClassInFile("plain", of.__name__), held) if of.__bases__ == (object,) and not has_code else None
+    if not has_code and of.__bases__ == (object,):
+        return ClassInFile("plain", of.__name__), held
+    if not holds_attributes_alone(value):
+        return None
+    return ClassInFile("plain", of.__name__, names_of_code(of), bases_elsewhere(of), has_code=True), vars(value)
 
 
 def own_value(of: ClassInFile, held: Mapping[str, Any], own: Mapping[str, object]) -> Any:  # noqa: ANN401  of any class
@@ -93,14 +98,44 @@ def own_value(of: ClassInFile, held: Mapping[str, Any], own: Mapping[str, object
         if isinstance(other, enum.EnumType) and other.__members__.keys() >= {*names}:
             return functools.reduce(operator.or_, (other[name] for name in names))
         return class_like(of)(held["value"])
-    has_same = isinstance(other, type) and of.sort != "plain" and has_fields(other, of.sort == "tuple", of.fields)
-    kind: Any = other if has_same else class_like(of)
+    kind: Any = other if isinstance(other, type) and is_like(other, of) else class_like(of)
     if of.sort == "tuple":
         return kind(*held.values())
     made = object.__new__(kind)
     for name, one in held.items():
         object.__setattr__(made, name, one)  # it may be frozen
     return made
+
+
+def is_like(other: type, of: ClassInFile) -> bool:
+    """Whether a class may stand for a named tuple, a dataclass, or a class with functions of another file."""
+    if of.sort == "plain":
+        return of.has_code and (names_of_code(other), bases_elsewhere(other)) == (of.fields, of.bases)
+    return has_fields(other, of.sort == "tuple", of.fields)
+
+
+def names_of_code(of: type) -> tuple[str, ...]:
+    """The names of what a class, and those of its file above it, have of functions."""
+    every = [vars(each) for each in of.__mro__ if each.__module__ == of.__module__]
+    return tuple(sorted({name for one in every for name, value in one.items() if is_code(value)}))
+
+
+def is_code(one: object) -> bool:
+    return isinstance(one, FunctionType | property | staticmethod | classmethod | functools.cached_property)
+
+
+def bases_elsewhere(of: type) -> tuple[type, ...]:
+    """The classes above one that are not of its file."""
+    return tuple(each for each in of.__mro__ if each.__module__ != of.__module__)
+
+
+def holds_attributes_alone(value: object) -> bool:
+    """Whether an object is what its attributes are, as pickle takes it: no dict of its own, and no other state."""
+    try:
+        _, given, state, *rest = value.__reduce_ex__(2)
+        return given == (type(value),) and state in (None, vars(value)) and not any(rest)
+    except Exception:  # of a class's own code, or of what cannot be written down
+        return False
 
 
 def class_like(of: ClassInFile) -> Any:  # noqa: ANN401  a class

@@ -181,10 +181,14 @@ def check_offered() -> None:
 
 @dataclass(frozen=True)
 class Sandboxed:
-    """The files that run in a sandbox, and those that stay out of their reach, such as a reference."""
+    """The files that run in a sandbox, and those that stay out of their reach, such as a reference.
+
+    `lends_reference`: the text of a reference runs there, too, where only it can make an input.
+    """
 
     answers: tuple[Path, ...] = ()
     hidden: tuple[Path, ...] = ()
+    lends_reference: bool = False
 
     def box(self) -> Box:
         """The box for all of them."""
@@ -203,8 +207,8 @@ def in_force() -> Sandboxed | None:
     """The files that run in a sandbox now; None: every file runs with the rights of its user."""
     if (said := os.environ.get(IN_FORCE)) is None:
         return None
-    answers, hidden = json.loads(said)
-    return Sandboxed(tuple(map(Path, answers)), tuple(map(Path, hidden)))
+    answers, hidden, lends_reference = json.loads(said)
+    return Sandboxed(tuple(map(Path, answers)), tuple(map(Path, hidden)), lends_reference)
 
 
 @contextlib.contextmanager
@@ -218,7 +222,7 @@ def sandboxed(these: Sandboxed | None) -> Iterator[None]:
     check_offered()
     before = os.environ.get(IN_FORCE)
     paths = [[str(one.resolve()) for one in each] for each in (these.answers, these.hidden)]
-    os.environ[IN_FORCE] = json.dumps(paths)
+    os.environ[IN_FORCE] = json.dumps([*paths, these.lends_reference])
     try:
         yield
     finally:

@@ -183,7 +183,8 @@ sandbox_option = click.option(
 def sandbox_for(
     is_wanted: bool | None, device: str, targets: Sequence[str], unclaimed: Unclaimed | None, is_alone: bool
 ) -> Sandboxed | None:  # fmt: skip
-    """The sandbox of a command; None if it has none. DeviceError if one is wanted that cannot be had.
+    """The sandbox of a command; None if it has none. DeviceError if one is wanted that cannot be had. Where it is only
+    the default, the reference is lent to an answer whose inputs need it.
 
     `is_alone`: all runs in workers of this machine that the command itself starts.
     """
@@ -199,7 +200,7 @@ def sandbox_for(
     check_offered()
     answers = tuple(path for target in targets for path in find_files(target))
     hidden = (file_of_reference(unclaimed.reference),) if unclaimed and unclaimed.reference else ()
-    return Sandboxed(answers, hidden)
+    return Sandboxed(answers, hidden, lends_reference=is_wanted is None)
 
 
 def sandbox_for_named(

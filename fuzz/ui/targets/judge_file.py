@@ -8,10 +8,7 @@ from kfuzz.campaign.answers import Judgement, JudgingTerms, judge_answer
 from kfuzz.campaign.device import resolve_device
 from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
 from kfuzz.claims.references.reference_files import file_of_reference, is_of_a_format
-from kfuzz.claims.references.running import SERVER
 from kfuzz.common.errors import ClaimError, DeviceError, line_of
-from kfuzz.common.serving import end_server
-from kfuzz.devices.cache import file_digest
 from kfuzz.devices.sandbox.box import Sandboxed, describe, sandboxed, untraceable
 from kfuzz.measure.roundings.guess import check_op
 from kfuzz.measure.roundings.infer import place_op
@@ -21,8 +18,6 @@ from kfuzz.ui.targets.targets import find_one
 
 _ONE_AT_A_TIME = threading.Lock()
 """Which files run in a sandbox is a setting of the process."""
-_RAN: list[tuple[str, ...]] = []
-"""The reference of the last answer that had one, and the texts of its files."""
 
 
 def judge_file(
@@ -54,18 +49,9 @@ def judge_file(
         check_op(str(answer), place_op(op, Path()))
     with _ONE_AT_A_TIME, untraceable(), sandboxed(Sandboxed((path,), hidden) if sandbox else None):
         box = describe() if sandbox else ""
-        _begin_with(str(reference), hidden)
         try:
             kernel = load(path, op, reference)
         except Exception as error:  # whatever its text does to a parser is the answer's fault
             return Judgement("cannot run", "none", line_of(error), seed=seed, budget=budget, device=chosen, sandbox=box)
         found = judge_answer(kernel, JudgingTerms(seed, budget, any_shape), chosen, paragraph)
     return replace(found, sandbox=box)
-
-
-def _begin_with(reference: str, files: tuple[Path, ...]) -> None:
-    """Let no reference run in the process in which the file of another has run: it may have changed what torch does."""
-    now = (reference, *(file_digest(one) for one in files if one.is_file()))
-    if reference and [now] != _RAN:
-        end_server(SERVER)
-        _RAN[:] = [now]

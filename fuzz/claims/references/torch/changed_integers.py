@@ -15,6 +15,8 @@ from kfuzz.claims.references.torch.task_data import numbers_of_data, tensors_of_
 from kfuzz.devices.python.torch.drawn_inputs import as_arguments, as_in_every_process, set_seeds
 
 NAME = "get_inputs"
+FEW_ELEMENTS = 1 << 18
+"""Inputs of so many elements are made, and the reference runs on them."""
 SIMPLE = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List)
 """What a constant of a module is made of, if it can follow from others."""
 OtherIntegers = Mapping[int, int]
@@ -35,6 +37,9 @@ class TextMaker:
         others = [one for one in self.tree.body if one not in (self.function, *self.assigned)]
         self.taken = {node.id for top in others for node in ast.walk(top) if isinstance(node, ast.Name)}
         self.numbers = {node.value for top in others for node in ast.walk(top) if isinstance(node, ast.Constant)}
+        self.is_small = False
+        self.last: tuple[OtherIntegers, Any] | None = None
+        """What was made last without its numbers."""
         every = list(self._integers(self.function)) if self.function else []
         self.names, self.nodes = [name for name, _ in every], [node for _, node in every]
 
@@ -66,10 +71,15 @@ class TextMaker:
 
     def without_memory(self, values: OtherIntegers) -> Any:  # noqa: ANN401  as above
         """The inputs without their numbers, since only their sizes matter: those of a benchmark take gigabytes."""
-        try:
-            return self.made(values, "meta")
-        except Exception:  # their code: it may need the numbers, and then raises what it likes
-            return self.made(values)
+        if self.last is None or self.last[0] != values:
+            try:
+                made = self.made(values, "cpu" if self.is_small else "meta")
+            except Exception:  # their code: it may need the numbers, and then raises what it likes
+                made = self.made(values)
+            if self.last is None:  # then numbers take less time than none
+                self.is_small = sum(one.numel() for one in tensors_of_data(made)) <= FEW_ELEMENTS
+            self.last = dict(values), made
+        return self.last[1]
 
     def _integers(self, function: ast.FunctionDef) -> Iterator[tuple[str, ast.Constant | str]]:
         """The integers that may be sizes, with the names of those that have one; no constant that others read."""

@@ -21,6 +21,7 @@ import torch
 from kfuzz.claims.references.torch.declared import CannotError, Declared, NeverJudgedError
 from kfuzz.claims.references.torch.drawn import DrawnInputs
 from kfuzz.claims.references.torch.inputs import (
+    FEW_TO_RUN,
     error_without_numbers,
     sizes_to_run,
     tensors_for,
@@ -49,9 +50,9 @@ MOST_TO_RUN = 1 << 20
 """Elements of inputs with which a reference runs in seconds: a transposed convolution makes 16 times as many."""
 LARGER = (1, 20, 70)
 """Least sizes at which a reference runs: one with windows does not run at the smallest."""
-MOST_SECONDS = 20
+MOST_SECONDS = 10
 """After so long the sizes of a reference are those that its file has."""
-MOST_SECONDS_OF_ALL = 40
+MOST_SECONDS_OF_ALL = 20
 """After so long its integers, too."""
 STEPS = (1, 2, 3, 5, 7, 10, 12, 17, 22, 29, 33, 44)
 """How far each size moves alone, in its multiples, so that a size that follows from it is seen: of one after a window
@@ -59,7 +60,9 @@ that moves by 32 places, too."""
 OTHER_SEEDS = (2, 3)
 """Of other values, for which outputs must have the same shapes."""
 FEW_STEPS = 4
-"""The steps after the first one of a reference that needs its numbers."""
+"""The steps after the first one of a reference that needs its numbers, or that takes many operations."""
+MANY_OPERATIONS = 400
+"""So many take a tenth of a second without numbers, at each of a hundred sizes."""
 
 
 def answer_folder(folder: Path) -> None:
@@ -186,24 +189,26 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
         raise CannotError(f"inputs of {shown(sizes)} are too large to run it often")
     free = [name for name in sizes if name not in declared.fixed]
     make = partial(tensors_for, declared)
-    every = [sizes, larger, *(moved for name in free for moved in moved_alone(known, sizes, name, steps[name][2]))]
-    home = home_if_small(known, sizes)
-    runs_at_home = not home or does_run(known.call, declared, home)
-    every += [home] if home and runs_at_home else []
-    every = list({tuple(one.items()): one for one in every}.values())
     fixed = {name: size for name, size in declared.fixed.items() if name in steps}
     bounds = {name: (low, by) for name, (low, _, by) in steps.items()}
     rules = [f"{name} % {by} == 0" for name, by in multiples.items() if name in free]
-    means_first = False
+    means_first, is_long = False, False
     answered = Answered(known.call, list(make(sizes).values()), asked["path"])
     if known.is_module or asked["task"]:  # what it returns is all that a caller wants
         answered.changed = ()
     changed = [int(name[len(CHANGED) : -1]) for name, _ in answered.own if name.startswith(CHANGED)]
     answered.changed = changed
     with suppress(UnstableError):  # at these numbers
+        is_long = answered.notes.count > MANY_OPERATIONS
         answered.check_repeats()
-        means_first = any(one.places is not None and one.places.is_first for one in answered.sets)
-        answered.check_agrees()
+        means_first = answered.means_first
+        if not is_long:  # its sets are those of many runs
+            answered.check_agrees()
+    moved = [each for name in free for each in moved_alone(known, sizes, name, steps[name][2], is_long=is_long)]
+    home = home_if_small(known, sizes)
+    runs_at_home = not home or does_run(known.call, declared, home)
+    every = [sizes, larger, *moved, *([home] if home and runs_at_home else [])]
+    every = list({tuple(one.items()): one for one in every}.values())
     returned, shapes = outputs_of(known.call, every, make, changed)
     if not asked["inputs"] and not asked["task"]:
         check_shapes(known, sizes, returned, changed)
@@ -247,7 +252,8 @@ def check_shapes(
     known: Runnable, sizes: Mapping[str, int], returned: Mapping[str, torch.Tensor], changed: Collection[int]
 ) -> None:
     """Refuse outputs that have other shapes for other values of the inputs: their sizes are no sizes of an input."""
-    if error_without_numbers(known.call, known.declared, sizes) is None:
+    is_small = elements_of(known.declared.dims, sizes) <= FEW_TO_RUN
+    if not is_small and error_without_numbers(known.call, known.declared, sizes) is None:
         return  # the shapes are known without values
     for seed in OTHER_SEEDS:
         try:
@@ -269,14 +275,19 @@ def is_named(one: torch.Tensor) -> bool:
     return one.dtype not in (torch.float32, torch.float64, torch.int32, torch.bool)
 
 
-def moved_alone(known: Runnable, sizes: Mapping[str, int], name: str, by: int) -> list[dict[str, int]]:
+def moved_alone(
+    known: Runnable, sizes: Mapping[str, int], name: str, by: int, *, is_long: bool
+) -> list[dict[str, int]]:  # fmt: skip
     """The same sizes with another value of one, at which the reference runs; the first step has to."""
-    needs_numbers = error_without_numbers(known.call, known.declared, sizes) is not None
+    declared = known.declared
     first, *others = ({**sizes, name: sizes[name] + step * by} for step in STEPS)
-    if needs_numbers:
-        small = (one for one in others[:FEW_STEPS] if elements_of(known.declared.dims, one) <= MOST_TO_RUN)
-        return [first, *(one for one in small if does_run(known.call, known.declared, one))]
-    return [first, *(one for one in others if error_without_numbers(known.call, known.declared, one) is None)]
+    if all(elements_of(declared.dims, one) <= FEW_TO_RUN for one in others):
+        tried = others[:FEW_STEPS] if is_long else others
+        return [first, *(one for one in tried if does_run(known.call, declared, one))]
+    if is_long or error_without_numbers(known.call, declared, sizes) is not None:
+        small = (one for one in others[:FEW_STEPS] if elements_of(declared.dims, one) <= MOST_TO_RUN)
+        return [first, *(one for one in small if does_run(known.call, declared, one))]
+    return [first, *(one for one in others if error_without_numbers(known.call, declared, one) is None)]
 
 
 def check_sizes(known: Runnable, sizes: Mapping[str, int]) -> None:

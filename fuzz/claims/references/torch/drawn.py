@@ -31,7 +31,7 @@ ROLES = ("draw", "draw_of_inputs", "drawn_inputs")
 SEEDS = 4
 """What get_inputs makes is the same under so many seeds, or may differ."""
 MOST_DRAWS = 1 << 16
-MOST_SECONDS = 20
+MOST_SECONDS = 5
 """After so long no further input is tried with numbers of kfuzz."""
 
 

@@ -4,6 +4,7 @@ Knows torch and the text of a file; it knows no set.
 """
 
 import copy
+import enum
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -15,7 +16,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from kfuzz.claims.references.torch.changed_integers import OtherIntegers, TextMaker
+from kfuzz.claims.references.torch.changed_integers import FEW_ELEMENTS, OtherIntegers, TextMaker
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.found_sizes import SizesInText
 from kfuzz.claims.references.torch.seen_integers import (
@@ -31,6 +32,7 @@ from kfuzz.claims.references.torch.seen_integers import (
 from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims
 from kfuzz.claims.references.torch.task_data import as_text, names_of, numbers_of_data, rebuilt, tensors_of_data
 from kfuzz.devices import GIVEN, inside
+from kfuzz.devices.python.own_classes import has_own_code
 from kfuzz.devices.python.torch.drawn_inputs import as_arguments
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.numbers.elements import BOOL, F32
@@ -38,8 +40,6 @@ from kfuzz.oracle.op.shapes import lengths_of
 
 ORDERS = ("rises", "permutation")
 """What is seen of integers in an order says all of them."""
-FEW_ELEMENTS = 1 << 18
-"""Inputs of so many elements are made, and the reference runs on them."""
 
 
 @dataclass(frozen=True)
@@ -206,6 +206,8 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     data, names = sizes.data, names_of_inputs(reference, sizes.data)
     if not names:
         raise CannotError("get_inputs makes no tensor")
+    if (one := object_within(data, module)) is not None:
+        raise CannotError(f"what a {type(one).__name__} holds is known to get_inputs alone")
     data = with_memory(maker, data)
     found, made = sizes.found(names), dict(zip(names, tensors_of_data(data), strict=True))
     parts = [[*dims, "2"] if one.is_complex() else dims for dims, one in zip(found.dims, made.values(), strict=True)]
@@ -233,6 +235,20 @@ def known_inputs(module: ModuleType, source: str, known: Mapping[str, Any]) -> M
     """The inputs whose sizes are known."""
     maker = TextMaker(module, source)
     return MadeInputs.read(known, lambda: with_memory(maker, maker.without_memory({})))
+
+
+def object_within(data: Any, module: ModuleType) -> object | None:  # noqa: ANN401  containers of tensors
+    """The first object of a class of this file, with functions or tensors, that is no container or module of torch: a
+    call may change it, so that each takes another one.
+    """
+    held = inside(data)
+    if held is not None:
+        found = (object_within(one, module) for one in held.values())
+        return next((one for one in found if one is not None), None)
+    if type(data).__module__ != module.__name__ or isinstance(data, torch.nn.Module | enum.Enum):
+        return None
+    has_tensors = any(isinstance(one, torch.Tensor) for one in getattr(data, "__dict__", {}).values())
+    return data if has_tensors or has_own_code(type(data), module) else None
 
 
 def has_modules(data: Any) -> bool:  # noqa: ANN401  containers of tensors

@@ -23,6 +23,8 @@ from kfuzz.oracle.numbers.elements import ELEMENTS
 from kfuzz.oracle.op.role import is_scale
 
 logging.getLogger("torch._subclasses.fake_tensor").setLevel(logging.CRITICAL)  # it logs what it raises
+FEW_TO_RUN = 1 << 16
+"""On inputs of so many elements a run with numbers takes a tenth of the time of one without."""
 
 
 def ways_to_vary(

@@ -12,6 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.fitted_sizes import fit_size
+from kfuzz.claims.references.torch.inputs import FEW_TO_RUN
 from kfuzz.claims.references.torch.integers import declared_as
 from kfuzz.claims.references.torch.sizes import Dims, SizesOfRun, with_fixed_sizes
 from kfuzz.claims.references.torch.twins.leaves import as_real, call_with, named_outputs
@@ -97,7 +98,10 @@ def returned_at(
 def shapes_at(
     reference: Callable[..., Any], make: Makes, sizes: SizesOfRun, changed: Collection[int]
 ) -> list[tuple[int, ...]]:
-    """The shapes of what a reference returns: found without numbers, if it does not need them."""
+    """The shapes of what a reference returns: of large inputs found without numbers, if it does not need them."""
+    few = make(sizes)
+    if sum(one.numel() for one in few.values()) <= FEW_TO_RUN:
+        return [tuple(one.shape) for one in returned_at(reference, few, sizes, changed).values()]
     try:
         with FakeTensorMode(allow_non_fake_inputs=True), as_one_object(reference):
             made = call_with(reference, list(make(sizes).values()), changed)

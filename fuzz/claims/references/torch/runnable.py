@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch._ops import OpOverload
+from torch.autograd import forward_ad
 from torch.utils import cpp_extension
 
 from kfuzz.claims.references.submissions.gpu_mode import folders_of
@@ -132,6 +133,16 @@ def run_eagerly() -> None:
     """
     torch.compile = uncompiled
     torch.jit._state.disable()
+    forward_ad._maybe_load_decompositions = load_decompositions
+
+
+def load_decompositions(load: Callable[[], None] = forward_ad._maybe_load_decompositions) -> None:
+    """What torch loads before the first derivative in forward mode: it scripts functions of its own for that."""
+    torch.jit._state.enable()
+    try:
+        load()
+    finally:
+        torch.jit._state.disable()
 
 
 def uncompiled(function: Any = None, **options: object) -> Any:  # noqa: ANN401  of any type

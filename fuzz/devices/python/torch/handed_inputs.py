@@ -26,8 +26,11 @@ class NoDataError(Exception):
     """Among the inputs is what only the file that makes it can have, in words."""
 
 
-def pack_inputs(data: Any, theirs: ModuleType) -> bytes:  # noqa: ANN401  containers of tensors
-    """The inputs that a module makes, without anything of the module; NoDataError where that cannot be."""
+def pack_inputs(data: Any, theirs: ModuleType, *, keeps_out: bool) -> bytes:  # noqa: ANN401  containers of tensors
+    """The inputs that a module makes, without anything of the module; NoDataError where that cannot be.
+
+    `keeps_out`: functions of the module's classes are those of the reader's classes of the same names.
+    """
 
     class DataPickler(pickle.Pickler):
         """Values of the module's classes as what they hold."""
@@ -43,7 +46,7 @@ def pack_inputs(data: Any, theirs: ModuleType) -> bytes:  # noqa: ANN401  contai
             if type(one).__module__ != theirs.__name__:
                 return NotImplemented
             described = describe_value(one, theirs)
-            if described is None:
+            if described is None or (described[0].has_code and not keeps_out):
                 raise NoDataError(f"a {type(one).__name__}")
             return own_value, described
 
@@ -71,7 +74,7 @@ def unpack_inputs(raw: bytes, own: Mapping[str, object]) -> Any:  # noqa: ANN401
             except (ImportError, AttributeError, OSError) as error:
                 raise UnsupportedError(f"get_inputs makes a {module}.{name}: {words_of(error)}") from None
 
-    with _disable_current_modes():
+    with _disable_current_modes(), torch.sparse.check_sparse_tensor_invariants(enable=True):  # unsaid, torch warns
         return torch.load(io.BytesIO(raw), weights_only=False, pickle_module=_pickling(Unpickler=DataUnpickler))
 
 

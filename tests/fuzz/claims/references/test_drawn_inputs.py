@@ -3,11 +3,16 @@
 Long, since each cause has an example of its own, with a wrong submission beside it.
 """
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.campaign.trials.trial import run_trial
+from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import names_together, value_with
+from kfuzz.devices.python.device import PythonDevice
 from kfuzz.measure.roundings.guess_host import FunctionWords
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 from kfuzz.ui.reports.claims import claim_notes
@@ -252,11 +257,48 @@ def test_a_reference_in_a_wrapper_is_judged(wrapper: str, is_right: bool, tmp_pa
 
 def judged(text: str, inputs: str, answer: str, folder: Path) -> tuple[set[str], int]:
     """What is found of an answer by a reference, and how many elements are judged."""
+    return kinds(kernel_of(text, inputs, answer, folder))
+
+
+def kernel_of(text: str, inputs: str, answer: str, folder: Path) -> Kernel:
+    """An answer, with its reference."""
     problem = f"{text}\n\ndef get_inputs():\n{inputs}\n"
     (folder / "problem.py").write_text(problem.replace("NAME", "reference"))
     (folder / "answer.py").write_text(answer.replace("NAME", "answer"))
     wanted = Unclaimed(op="reference", said=FunctionWords(entry="answer"), reference=folder / "problem.py")
-    return kinds(kernel_with(folder / "answer.py", wanted))
+    return kernel_with(folder / "answer.py", wanted)
+
+
+@pytest.mark.slow(20)
+def test_rows_of_a_fixed_size_count_one_by_one(tmp_path: Path) -> None:
+    """Six rows, one of which is not judged, were one row that is not."""
+    pytest.importorskip("torch")
+    text = (
+        f"{HEAD}def NAME(x, lengths):\n    out = torch.empty(6, 4)\n"
+        "    for row, n in enumerate(lengths.tolist()):\n        out[row] = x[:n].sum(0)\n    return out\n"
+    )
+    kernel = kernel_of(text, "    return [torch.randn(9, 4), torch.randint(1, 10, (5,))]", text, tmp_path)
+    tried = attempt_of(kernel, 3, 0, 1 << 10)
+    with closing(PythonDevice()) as device:
+        trial = run_trial(kernel, tried.case, tried.tune, device, probe_of(kernel, 3, 0, 2, 10.0))
+    assert (trial.defects, trial.rows, trial.unjudged_rows) == ((), 6, 1)
+
+
+@pytest.mark.slow(20)
+@pytest.mark.parametrize("is_right", [True, False], ids=["right", "wrong"])
+def test_an_object_that_a_call_changes_is_another_one_in_each(is_right: bool, tmp_path: Path) -> None:
+    """Its tensors had no numbers, and each call would have appended to what the one before left."""
+    pytest.importorskip("torch")
+    text = (
+        f"{HEAD}class Rows:\n    def __init__(self, x):\n        self.x, self.n = x, 2\n\n"
+        "    def append(self, row):\n        self.x[self.n], self.n = row, self.n + 1\n"
+        "        return self.x[: self.n]\n\n\n"
+        "def NAME(rows, row):\n    return rows.append(row).cumsum(0)\n"
+    )
+    answer = text if is_right else text.replace("cumsum(0)", "cumsum(1)")
+    found, elements = judged(text, "    return [Rows(torch.randn(5, 4)), torch.randn(4)]", answer, tmp_path)
+    assert (not found) == is_right, found
+    assert elements
 
 
 def test_inputs_that_nothing_repeats_are_refused(tmp_path: Path) -> None:

@@ -78,6 +78,11 @@ class Layer(torch.nn.Module):
     pass
 
 
+class Keyed(dict):
+    def size(self):
+        return len(self)
+
+
 def reference(x):
     return x
 
@@ -103,10 +108,8 @@ NO_DATA = {
     "reference, a function": reference,
     "<lambda>, a function": lambda: 0,
     "Coded, a class": Coded,
-    "a Coded": Coded(3),
     "double, a function": Coded(3).double,
-    "a Layer": {"deep": [(1, Layer())]},
-    "a Layer, in another": torch.nn.Sequential(Layer()),
+    "a Keyed": {"deep": [(1, Keyed(a=1))]},
     "reference, a function, in another": functools.partial(reference, 1),
     "what cannot be written down": (one for one in ()),
 }
@@ -129,7 +132,7 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
 
 
 def passed(data: Any, theirs: types.ModuleType, own: dict[str, object] | None = None) -> Any:  # noqa: ANN401
-    return unpack_inputs(pack_inputs(data, theirs), own or {})
+    return unpack_inputs(pack_inputs(data, theirs, keeps_out=True), own or {})
 
 
 def outline(one: Any) -> object:  # noqa: ANN401  anything that an input may be
@@ -177,7 +180,7 @@ def test_the_reader_has_the_same_bits_strides_and_shared_memory(theirs: types.Mo
 
 def test_nothing_of_the_file_is_in_the_bytes_or_in_what_is_read(theirs: types.ModuleType) -> None:
     made = inputs_of_draw(theirs.data, theirs.__file__, 2)
-    assert theirs.__name__.encode() not in pack_inputs(made, theirs)
+    assert theirs.__name__.encode() not in pack_inputs(made, theirs, keeps_out=True)
     for one in passed(made, theirs)["own"]:
         assert type(one).__module__ != theirs.__name__
 
@@ -194,12 +197,29 @@ def test_values_are_of_the_readers_own_classes(theirs: types.ModuleType, tmp_pat
 def test_what_only_the_file_can_have_is_no_data(theirs: types.ModuleType) -> None:
     for words, one in theirs.NO_DATA.items():
         with pytest.raises(NoDataError, match=words.partition(", in another")[0]):
-            pack_inputs([one], theirs)
+            pack_inputs([one], theirs, keeps_out=True)
+
+
+def test_functions_of_a_class_are_those_of_the_readers_class(theirs: types.ModuleType, tmp_path: Path) -> None:
+    """An object with functions of its own was no data, although the answer had its class, too."""
+    own = module_of(tmp_path, "own_with_code")
+    made = [theirs.Coded(3), torch.nn.Sequential(theirs.Layer())]
+    coded, (layer,) = passed(made, theirs, vars(own))
+    assert (type(coded), coded.double(), type(layer), layer.training) == (own.Coded, 6, own.Layer, True)
+    other = {"Coded": own.Args, "Layer": torch.nn.Linear}
+    for one in made:
+        with pytest.raises(UnsupportedError, match="a class with functions of its own: write this class in the answer"):
+            passed([one], theirs, other)
+
+
+def test_where_the_file_may_run_its_classes_with_functions_are_no_data(theirs: types.ModuleType) -> None:
+    with pytest.raises(NoDataError, match="a Coded"):
+        pack_inputs([theirs.Coded(3)], theirs, keeps_out=False)
 
 
 def test_a_class_that_the_reader_cannot_import_is_said(theirs: types.ModuleType, tmp_path: Path) -> None:
     beside = module_of(tmp_path, "beside_it", "class One:\n    pass\n")
-    raw = pack_inputs([beside.One()], theirs)
+    raw = pack_inputs([beside.One()], theirs, keeps_out=True)
     del sys.modules["beside_it"]
     with pytest.raises(UnsupportedError, match=r"get_inputs makes a beside_it\.One: ModuleNotFoundError"):
         unpack_inputs(raw, {})

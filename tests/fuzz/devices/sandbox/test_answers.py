@@ -95,6 +95,8 @@ def test_a_reference_that_is_named_with_its_function_is_hidden_too(tmp_path: Pat
     answer.write_text("def f(x):\n    return x\n")
     made = sandbox_for(True, "cpu", [str(answer)], Unclaimed(reference=Path(f"{problem}:f")), True)
     assert made == Sandboxed((answer,), (problem,))
+    by_default = sandbox_for(None, "cpu", [str(answer)], Unclaimed(reference=Path(f"{problem}:f")), True)
+    assert by_default == Sandboxed((answer,), (problem,), lends_reference=True)
 
 
 def test_an_answer_has_no_variables_of_its_caller(

@@ -161,11 +161,14 @@ def files_of(folder: Path, answer: str, problem: str = PROBLEM) -> tuple[Path, P
     return paths
 
 
-def found_of(folder: Path, answer: str, problem: str = PROBLEM, is_boxed: bool = True) -> set[str]:
+def found_of(
+    folder: Path, answer: str, problem: str = PROBLEM, is_boxed: bool = True, lends_reference: bool = False
+) -> set[str]:
     """The kinds of what is found of an answer in two trials, in its sandbox or outside."""
     path, reference = files_of(folder, answer, problem)
     kernel = kernel_with(path, Unclaimed(op="reference", reference=reference))
-    with sandboxed(Sandboxed((path,), (reference,)) if is_boxed else None), closing(PythonDevice()) as device:
+    box = Sandboxed((path,), (reference,), lends_reference) if is_boxed else None
+    with sandboxed(box), closing(PythonDevice()) as device:
         tried = [attempt_of(kernel, 3, index, 1 << 10) for index in range(2)]
         trials = [
             run_trial(kernel, one.case, one.tune, device, probe_of(kernel, 3, index, 2, 10.0))
@@ -206,6 +209,13 @@ def test_objects_that_are_no_data_stay_out_of_a_sandbox_in_one_line(folder: Path
     words = r"get_inputs makes get_inputs\.<locals>\.<lambda>, a function, which is in this file alone.*--no-sandbox"
     with pytest.raises(UnsupportedError, match=words):
         found_of(folder, answer, NO_DATA)
+
+
+def test_a_sandbox_that_is_only_a_default_lends_the_reference_for_such_objects_and_no_others(folder: Path) -> None:
+    answer = HEAD + RIGHT.replace("FUNCTION", "answer").replace("* scale", "* scale()")
+    assert found_of(folder, answer, NO_DATA, lends_reference=True) == set()
+    assert found_of(folder, answer.replace("x.split", "x.abs().split"), NO_DATA, lends_reference=True) == {"numeric"}
+    assert found_of(folder, attack("sys.modules", folder), lends_reference=True) == {"numeric"}
 
 
 @pytest.mark.soak

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from functools import cache
+from math import prod
 from typing import Any
 
 import torch
@@ -72,8 +73,17 @@ WITH_LITERALS = frozenset((
 """Operations in which a number of the text counts as an operand: a kernel rounds it to float32."""
 PYTHON = 8.0
 """Units that a kernel may lose where a reference computes a number in Python, and so in float64."""
+STOCK = (1 << 20) + 7
+"""Numbers of noise: no power of two, by which rows would meet the same ones."""
 LOOSE = 4.0
 """How often each rounding counts where any arrangement is right."""
+
+
+@cache
+def stock_of_noise(is_heavy: bool) -> torch.Tensor:
+    """Random numbers from -1 to 1; if heavy, of Cauchy's law."""
+    drawn = 2 * torch.rand(STOCK, generator=torch.Generator().manual_seed(0)) - 1  # whose tangents take a quarter
+    return (torch.tan(torch.pi / 2 * drawn).clamp(-1e3, 1e3) if is_heavy else drawn).double()
 
 
 @dataclass(frozen=True)
@@ -91,10 +101,12 @@ class StepNoise:
     """The number of the only step that moves."""
 
     def draw(self, shape: Sequence[int]) -> torch.Tensor:
-        drawn = 2 * torch.rand(shape, generator=self.generator) - 1  # in float32, in which a tangent takes a quarter
-        if self.is_heavy:
-            drawn = torch.tan(torch.pi / 2 * drawn).clamp(-1e3, 1e3)
-        return self.scale * drawn.double()
+        """Numbers of a stock, from a random place on: to draw others for each step takes half of a run."""
+        stock, count = stock_of_noise(self.is_heavy), prod(shape)
+        if count >= len(stock):
+            stock = stock.repeat(2 + count // len(stock))
+        first = int(torch.randint(0, len(stock) - count, (), generator=self.generator))
+        return self.scale * stock[first : first + count].reshape(tuple(shape))
 
 
 class StoredWay(Enum):
@@ -348,7 +360,8 @@ class TwinRun(UncompiledMode):
         if self.noise is not None:
             if error is not None and self.noise.only in (None, self.steps_done):
                 moved = x + self.noise.draw(x.shape) * error
-                x = torch.where(x.isfinite() & moved.isfinite(), moved, x)
+                finite = moved.isfinite()  # it is not where x is not
+                x = moved if bool(finite.all()) else torch.where(finite, moved, x)
             self.twins.put(one, x, None)
             return
         both = r if error is None else error if r is None else r + error

@@ -36,6 +36,8 @@ SMALL = 2.0**-10
 """The scale of the random numbers of a heavy run: what follows is nearly linear in them."""
 WIDE = 2.0**15
 """So many units of a number, or of a part of the largest one, say little."""
+MOST_MEASURED = 4000
+"""Of a reference of more operations no set is narrowed by what was measured: that takes seven more runs."""
 MANY_SPREADS = 64.0
 """An answer so many measured spreads away is suspect where something was measured and not proved."""
 FEW_PRODUCTS = 2
@@ -109,7 +111,6 @@ class Answered:
     """The places of the inputs that a call changes; None if it is to be seen."""
     widened: list[str] = field(default_factory=list)
     """The outputs of which torch's own answer lies outside what is proved."""
-    spreads: dict[int, list[torch.Tensor]] = field(default_factory=dict)
 
     @cached_property
     def kind(self) -> torch.dtype | None:
@@ -177,10 +178,10 @@ class Answered:
         loosely, loose = self.run(is_loose=True)
         found = []
         is_open = bool(run.notes.measured) or bool(run.notes.left)
-        measured = self.spread_of(0) if is_open else [torch.zeros(())] * len(made)
+        measured = self.spread if is_open else [torch.zeros(())] * len(made)
         every = zip(made, loose, self.proved, zip(*self.forms, strict=True), measured, self.own, strict=True)
         for place, ((name, like, one), (_, also, other), proved, forms, spread, (_, own)) in enumerate(every):
-            union = [(it.number, it.radius if is_open else self.narrowed(it, n, place)) for n, it in enumerate(forms)]
+            union = [(it.number, it.radius if is_open else self.narrowed(it, place)) for it in forms]
             r = hull(union) + MANY_SPREADS * spread
             if one.x.shape != other.x.shape:
                 raise UnstableError(f"{name}: its shape goes by roundings")
@@ -190,6 +191,13 @@ class Answered:
             widest = torch.full_like(r, torch.inf) if is_open else loosest
             found.append(self.with_own(OutputSet(name, like, one.x, r, widest, joint, some), own, loosest))
         return found
+
+    @property
+    def means_first(self) -> bool:
+        """Whether an output names the first place of equal numbers."""
+        run, made = self.strict
+        joint = [run.joint.get(key_of(one)) for _, one, _ in made if isinstance(one, torch.Tensor)]
+        return any(isinstance(one, Ranked) and one.is_first for one in joint)
 
     @property
     def follows_from_draws(self) -> bool:
@@ -203,16 +211,16 @@ class Answered:
             for (_, _, one), (_, _, other) in zip(made, known, strict=True)
         )
 
-    def narrowed(self, one: NumberSet, form: int, place: int) -> torch.Tensor:
+    def narrowed(self, one: NumberSet, place: int) -> torch.Tensor:
         """A radius that has grown over many steps, no larger than many measured spreads: what is beyond is suspect."""
         r = one.radius
         size = one.size.nan_to_num(0, posinf=0)
         if one.dtype not in UNITS or not size.numel():
             return r
         is_wide = r.isfinite() & (r > WIDE * SINGLE * (size + SMALL * size.max()))
-        if not bool(is_wide.any()):
+        if not bool(is_wide.any()) or self.notes.count > MOST_MEASURED:
             return r
-        limit = MANY_SPREADS * (self.spread_of(form)[place] + TINY) + 2 * UNITS[one.dtype] * size
+        limit = MANY_SPREADS * (self.spread[place] + TINY) + 2 * UNITS[one.dtype] * size
         return torch.where(is_wide, torch.minimum(r, limit), r)
 
     def check_agrees(self) -> None:
@@ -266,21 +274,17 @@ class Answered:
             wide = torch.maximum(wide, relative * x.abs().nan_to_num(0, posinf=0))
         return OutputSet(one.name, one.like, one.x, wide, torch.maximum(one.loosest, wide), one.joint)
 
-    def spread_of(self, form: int) -> list[torch.Tensor]:
-        """How far each element of a form moves where every step moves by its own error."""
-        if form not in self.spreads:
-            self.spreads[form] = self.measured_spread(self.forms[form], self.stored[form - 1] if form else {})
-        return self.spreads[form]
-
-    def measured_spread(self, made: Sequence[NumberSet], stored: Mapping[int, StoredWay]) -> list[torch.Tensor]:
-        """The spread around these sets, with these products' operands stored; infinite if no run can be compared."""
+    @cached_property
+    def spread(self) -> list[torch.Tensor]:
+        """How far each element moves where every step moves by its own error; infinite if no run can be compared."""
+        made = self.forms[0]
         heavy: list[list[torch.Tensor]] = [[] for _ in made]
         jumps = [torch.zeros(one.x.shape, dtype=torch.float64) for one in made]
         for number in range(HEAVY_RUNS + FULL_RUNS):
             is_heavy = number < HEAVY_RUNS
             noise = StepNoise(torch.Generator().manual_seed(number), SMALL if is_heavy else 1.0, is_heavy)
             try:
-                _, moved = self.run(noise=noise, stored=stored)
+                _, moved = self.run(noise=noise)
             except UnstableError:
                 continue
             if any(a.x.shape != b.x.shape for (_, _, a), b in zip(moved, made, strict=True)):

@@ -1,10 +1,8 @@
-"""Runs references for the processes that judge, one line on standard input for each run.
+"""Runs references for the processes that judge: answers the folders that `reference_server` is asked to run.
 
-    python -m kfuzz.claims.references.torch.run_server
-
-A line names a folder with run.json and inputs.npz; the process leaves sets.npz there, or words.json if answer.npz asks
-what explains it, or what get_inputs makes for an answer, error.txt, or raised.txt if the reference raises, and prints a
-line. It ends with its input. The references' files run here, and never in a process that judges.
+A folder has run.json and inputs.npz. It gets sets.npz, or words.json if answer.npz asks what explains it, or what
+get_inputs makes for an answer, error.txt, or raised.txt if the reference raises. The references' files run here, and
+never in a process that judges.
 """
 
 import functools
@@ -28,8 +26,7 @@ from kfuzz.claims.references.torch.twins.changed import Explaining
 from kfuzz.claims.references.torch.twins.leaves import leaves, named_outputs
 from kfuzz.claims.references.torch.twins.steps import steps_of
 from kfuzz.claims.references.torch.twins.three_runs import Answered
-from kfuzz.common.serving import serve
-from kfuzz.devices.python.making import DATA, DRAWS, NO_DATA, RAISED
+from kfuzz.devices.python.making import DATA, DRAWS, KEEPS_OUT, NO_DATA, RAISED
 from kfuzz.devices.python.raising import words_of
 from kfuzz.devices.python.torch.drawn_inputs import inputs_of_draw
 from kfuzz.devices.python.torch.elements import TYPES
@@ -37,12 +34,6 @@ from kfuzz.devices.python.torch.handed_inputs import NoDataError, pack_inputs
 from kfuzz.oracle.diagnosis.mutated import WrongAnswer
 from kfuzz.oracle.numbers.elements import ELEMENTS, NARROW
 from kfuzz.oracle.op.backward import DERIVATIVE
-
-
-def main() -> None:
-    """Answer until the input ends."""
-    torch.set_num_threads(1)
-    serve(answer_run)
 
 
 def answer_run(folder: Path) -> None:
@@ -54,7 +45,8 @@ def answer_run(folder: Path) -> None:
             save_steps(folder, asked)
             return
         if draws := asked.pop(DRAWS, ()):
-            save_inputs(folder, known_reference(json.dumps(asked)), asked["path"], draws)
+            keeps_out = asked.pop(KEEPS_OUT)
+            save_inputs(folder, known_reference(json.dumps(asked)), asked["path"], draws, keeps_out=keeps_out)
             return
         narrow, of_operands = (TYPES[NARROW[one]] if one else None for one in (kernel, operands))
         answered = answered_in(folder, asked, narrow, of_operands, is_exact=kernel is not None)
@@ -117,7 +109,7 @@ def save_steps(folder: Path, asked: Mapping[str, Any]) -> None:
     (folder / "steps.json").write_text(json.dumps(made), encoding="utf-8")
 
 
-def save_inputs(folder: Path, known: Runnable, path: str, draws: Sequence[int]) -> None:
+def save_inputs(folder: Path, known: Runnable, path: str, draws: Sequence[int], *, keeps_out: bool) -> None:
     """Leave what get_inputs makes under each of these draws, or why it does not."""
     assert known.module is not None, "its inputs have a maker"
     for draw in draws:
@@ -127,7 +119,7 @@ def save_inputs(folder: Path, known: Runnable, path: str, draws: Sequence[int]) 
             (folder / f"{draw}{RAISED}").write_text(words_of(error), encoding="utf-8")
             continue
         try:
-            (folder / f"{draw}{DATA}").write_bytes(pack_inputs(made, known.module))
+            (folder / f"{draw}{DATA}").write_bytes(pack_inputs(made, known.module, keeps_out=keeps_out))
         except NoDataError as error:
             (folder / NO_DATA).write_text(str(error), encoding="utf-8")
 
@@ -207,7 +199,3 @@ def gradients(known: Runnable, names: Sequence[str], *tensors: torch.Tensor) -> 
 def known_reference(asked: str) -> Runnable:
     """A reference, whose file is executed once."""
     return runnable_of(json.loads(asked))
-
-
-if __name__ == "__main__":
-    main()
