@@ -132,7 +132,7 @@ def bases_elsewhere(of: type) -> tuple[type, ...]:
 def holds_attributes_alone(value: object) -> bool:
     """Whether an object is what its attributes are, as pickle takes it: no dict of its own, and no other state."""
     try:
-        _, given, state, *rest = value.__reduce_ex__(2)
+        _, given, state, *rest = tuple[Any, ...](value.__reduce_ex__(2))
         return given == (type(value),) and state in (None, vars(value)) and not any(rest)
     except Exception:  # of a class's own code, or of what cannot be written down
         return False

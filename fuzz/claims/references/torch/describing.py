@@ -1,7 +1,7 @@
 """Describes a torch reference as an op, in a separate process: its inputs, its outputs, and the sizes that they have.
 
 A folder holds question.json; the process leaves answer.json there. The file of the reference runs here, and never in a
-process that judges an answer.
+process that judges an answer. Long, since each thing that is asked of a reference has a way that takes less time.
 """
 
 import json
@@ -18,10 +18,10 @@ from typing import Any
 
 import torch
 
+from kfuzz.claims.references.torch.changed_integers import FEW_ELEMENTS
 from kfuzz.claims.references.torch.declared import CannotError, Declared, NeverJudgedError
 from kfuzz.claims.references.torch.drawn import DrawnInputs
 from kfuzz.claims.references.torch.inputs import (
-    FEW_TO_RUN,
     error_without_numbers,
     sizes_to_run,
     tensors_for,
@@ -33,9 +33,10 @@ from kfuzz.claims.references.torch.op_file import op_file, outputs_of, returned_
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
 from kfuzz.claims.references.torch.sizes import elements_of, sizes_in, with_fixed_names, with_fixed_sizes
+from kfuzz.claims.references.torch.storage import BESIDE_COMPILER
 from kfuzz.claims.references.torch.twins.leaves import CHANGED, reused_by
 from kfuzz.claims.references.torch.twins.sets import UnstableError
-from kfuzz.claims.references.torch.twins.three_runs import Answered
+from kfuzz.claims.references.torch.twins.three_runs import Answered, DisagreementError, UnfollowedError
 from kfuzz.devices import cache
 from kfuzz.devices.python.raising import does_ask_for_gpu, words_of
 from kfuzz.devices.python.torch.elements import OF_TYPE
@@ -71,7 +72,7 @@ def answer_folder(folder: Path) -> None:
     answer = described(asked)
     if "error" in answer and does_ask_for_gpu(answer["error"]):
         answer = described({**asked, "as_on_gpu": True})
-    answer["imports"] = {str(file): cache.file_digest(file) for file in files_imported(before)}
+    answer["imports"] = {str(file): cache.file_digest(file) for file in files_imported(before | BESIDE_COMPILER)}
     (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
 
 
@@ -198,12 +199,17 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
         answered.changed = ()
     changed = [int(name[len(CHANGED) : -1]) for name, _ in answered.own if name.startswith(CHANGED)]
     answered.changed = changed
-    with suppress(UnstableError):  # at these numbers
+    try:
         is_long = answered.notes.count > MANY_OPERATIONS
         answered.check_repeats()
         means_first = answered.means_first
         if not is_long:  # its sets are those of many runs
             answered.check_agrees()
+    except UnstableError:
+        pass  # at these numbers
+    except (UnfollowedError, DisagreementError):
+        answered.is_measured = True
+        answered.check_repeats()
     moved = [each for name in free for each in moved_alone(known, sizes, name, steps[name][2], is_long=is_long)]
     home = home_if_small(known, sizes)
     runs_at_home = not home or does_run(known.call, declared, home)
@@ -228,7 +234,8 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
         "shares": [name for place, name in enumerate(returned) if place in shared],
         "doubles": [name for name, one in returned.items() if one.dtype == torch.float64],
         "args": [with_fixed_names(one, declared.fixed) for one in known.beside.get("args", ())],
-        "run": {**{key: asked[key] for key in KEPT if key in asked}, "changed": changes},
+        "run": {**{key: asked[key] for key in KEPT if key in asked}, "changed": changes,
+                "is_measured": answered.is_measured},
     }  # fmt: skip
 
 
@@ -252,7 +259,7 @@ def check_shapes(
     known: Runnable, sizes: Mapping[str, int], returned: Mapping[str, torch.Tensor], changed: Collection[int]
 ) -> None:
     """Refuse outputs that have other shapes for other values of the inputs: their sizes are no sizes of an input."""
-    is_small = elements_of(known.declared.dims, sizes) <= FEW_TO_RUN
+    is_small = elements_of(known.declared.dims, sizes) <= FEW_ELEMENTS
     if not is_small and error_without_numbers(known.call, known.declared, sizes) is None:
         return  # the shapes are known without values
     for seed in OTHER_SEEDS:
@@ -281,9 +288,9 @@ def moved_alone(
     """The same sizes with another value of one, at which the reference runs; the first step has to."""
     declared = known.declared
     first, *others = ({**sizes, name: sizes[name] + step * by} for step in STEPS)
-    if all(elements_of(declared.dims, one) <= FEW_TO_RUN for one in others):
-        tried = others[:FEW_STEPS] if is_long else others
-        return [first, *(one for one in tried if does_run(known.call, declared, one))]
+    few = [one for one in others if elements_of(declared.dims, one) <= FEW_ELEMENTS]
+    if len(few) >= FEW_STEPS:
+        return [first, *(one for one in few[: FEW_STEPS if is_long else None] if does_run(known.call, declared, one))]
     if is_long or error_without_numbers(known.call, declared, sizes) is not None:
         small = (one for one in others[:FEW_STEPS] if elements_of(declared.dims, one) <= MOST_TO_RUN)
         return [first, *(one for one in small if does_run(known.call, declared, one))]

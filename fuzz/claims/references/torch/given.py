@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 from kfuzz.claims.references.torch.changed_integers import FEW_ELEMENTS, OtherIntegers, TextMaker
 from kfuzz.claims.references.torch.declared import CannotError, Declared
@@ -30,6 +29,7 @@ from kfuzz.claims.references.torch.seen_integers import (
     why_not_described,
 )
 from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims
+from kfuzz.claims.references.torch.storage import without_numbers
 from kfuzz.claims.references.torch.task_data import as_text, names_of, numbers_of_data, rebuilt, tensors_of_data
 from kfuzz.devices import GIVEN, inside
 from kfuzz.devices.python.own_classes import has_own_code
@@ -149,12 +149,12 @@ class DoesTake:
         if sum(one.numel() for one in tensors_of_data(self.maker.without_memory(values))) <= FEW_ELEMENTS:
             return self._does_run(values)
         if self.needs_numbers is None:
-            self.needs_numbers = not self._does_run({}, FakeTensorMode)
-        return self.needs_numbers or self._does_run(values, FakeTensorMode)
+            self.needs_numbers = not self._does_run({}, without_numbers)
+        return self.needs_numbers or self._does_run(values, without_numbers)
 
     def _does_run(self, values: OtherIntegers, mode: Callable[..., Any] | None = None) -> bool:
         try:
-            with mode(allow_non_fake_inputs=True) if mode else nullcontext():
+            with mode() if mode else nullcontext():
                 made = call_reference(self.copied, self.maker.made(values))
                 return all(one.numel() for one in tensors_of_data(made))
         except Exception:  # of torch, or of their code, at such sizes

@@ -11,11 +11,11 @@ from types import MappingProxyType
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 from kfuzz.claims.references.torch.declared import Declared
 from kfuzz.claims.references.torch.integers import ABSENT, integers_of, rules_of
 from kfuzz.claims.references.torch.sizes import FEW, Below, Dims, length_of, prime_sizes, sizes_in
+from kfuzz.claims.references.torch.storage import without_numbers
 from kfuzz.claims.references.torch.weights import as_one_object
 from kfuzz.devices.python.torch.elements import TYPES
 from kfuzz.devices.python.torch.packed import PACKED, pack_numbers
@@ -23,8 +23,6 @@ from kfuzz.oracle.numbers.elements import ELEMENTS
 from kfuzz.oracle.op.role import is_scale
 
 logging.getLogger("torch._subclasses.fake_tensor").setLevel(logging.CRITICAL)  # it logs what it raises
-FEW_TO_RUN = 1 << 16
-"""On inputs of so many elements a run with numbers takes a tenth of the time of one without."""
 
 
 def ways_to_vary(
@@ -66,7 +64,7 @@ def error_without_numbers(call: Callable[..., Any], declared: Declared, sizes: M
     try:
         copied = copy.deepcopy(call) if isinstance(call, torch.nn.Module) else call
         made = tensors_of(given["integers"], sizes, declared.below)
-        with FakeTensorMode(allow_non_fake_inputs=True), as_one_object(copied):
+        with without_numbers(), as_one_object(copied):
             made |= tensors_of(given["floats"], sizes, declared.below)
             copied(*(made[name] for name in declared.dims))
     except Exception as error:  # any error of torch for such shapes, or of a call that needs the numbers

@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
 
+from kfuzz.claims.references.torch.changed_integers import FEW_ELEMENTS
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.fitted_sizes import fit_size
-from kfuzz.claims.references.torch.inputs import FEW_TO_RUN
 from kfuzz.claims.references.torch.integers import declared_as
 from kfuzz.claims.references.torch.sizes import Dims, SizesOfRun, with_fixed_sizes
+from kfuzz.claims.references.torch.storage import without_numbers
 from kfuzz.claims.references.torch.twins.leaves import as_real, call_with, named_outputs
 from kfuzz.claims.references.torch.weights import Chosen, as_one_object, states_of
 from kfuzz.devices.python.raising import words_of
@@ -100,10 +100,10 @@ def shapes_at(
 ) -> list[tuple[int, ...]]:
     """The shapes of what a reference returns: of large inputs found without numbers, if it does not need them."""
     few = make(sizes)
-    if sum(one.numel() for one in few.values()) <= FEW_TO_RUN:
+    if sum(one.numel() for one in few.values()) <= FEW_ELEMENTS:
         return [tuple(one.shape) for one in returned_at(reference, few, sizes, changed).values()]
     try:
-        with FakeTensorMode(allow_non_fake_inputs=True), as_one_object(reference):
+        with without_numbers(), as_one_object(reference):
             made = call_with(reference, list(make(sizes).values()), changed)
     except Exception:  # of torch, or of their code, that needs the numbers
         made = list(returned_at(reference, make(sizes), sizes, changed).items())

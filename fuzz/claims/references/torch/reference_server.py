@@ -18,14 +18,16 @@ from pathlib import Path
 from typing import IO
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 from kfuzz.claims.references.torch import describing
 from kfuzz.claims.references.torch.running_folders import answer_run
+from kfuzz.claims.references.torch.storage import COMPILER, without_numbers
 from kfuzz.claims.references.torch.twins.run import core
 from kfuzz.claims.references.torch.twins.table import every_rule
 from kfuzz.common.serving import serve
 
+HAS_IMPORTED = 3
+"""How a fork ends that has imported what a run without numbers needs."""
 MOST_RUNNERS = 4
 """Forks that stay up: no reference runs in one in which the file of another has run, and may have changed torch."""
 
@@ -74,9 +76,12 @@ def main() -> None:
     every_rule()
     runners: OrderedDict[tuple[str, ...], Runner] = OrderedDict()
 
+    needs_compiler = False
+
     def answer(folder: Path) -> None:
+        nonlocal needs_compiler
         if (folder / "question.json").is_file():
-            describe_in_fork(folder)
+            needs_compiler = describe_in_fork(folder, needs_compiler)
             return
         asked = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         key = tuple(asked[name] for name in ("path", "source", "reference"))
@@ -90,21 +95,23 @@ def main() -> None:
     serve(answer)
 
 
-def describe_in_fork(folder: Path) -> None:
-    """Describe the reference of a question in a process of its own, and wait for its end."""
-    FakeTensorMode()  # imported for seconds here, and not in each fork: torch's compiler and sympy
-    torch.randn(1, device="meta")
+def describe_in_fork(folder: Path, is_needed: bool) -> bool:
+    """Describe the reference of a question in a process of its own; whether it needs the compiler. `is_needed`: one
+    before it did, so that this one need not import it.
+    """
+    if is_needed:
+        without_numbers()
     child = os.fork()
     if child:
-        os.waitpid(child, 0)
-        return
+        status = os.waitpid(child, 0)[1]
+        return is_needed or os.waitstatus_to_exitcode(status) == HAS_IMPORTED
     with (folder / "errors.txt").open("wb") as errors:
         os.dup2(errors.fileno(), 1)
         os.dup2(errors.fileno(), 2)
         try:
             describing.answer_folder(folder)
         finally:  # whatever the reference's file has done
-            os._exit(0)
+            os._exit(HAS_IMPORTED if COMPILER in sys.modules else 0)
 
 
 if __name__ == "__main__":

@@ -95,7 +95,8 @@ def answered_in(
     changed = [list(given).index(name) for name in asked.get("changed", ())] if not upstream else ()
     if operands is None and known.halves:
         operands = TYPES[NARROW[known.halves]]
-    answered = Answered(call, [*given.values(), *upstream], asked["path"], operands, changed)
+    every, is_measured = [*given.values(), *upstream], asked.get("is_measured", False)
+    answered = Answered(call, every, asked["path"], operands, changed, is_measured)
     sizes = sizes_in(known.declared.dims)
     return AskedRun(answered, list(given), bool(upstream) or known.forward is not None, sizes)
 

@@ -10,7 +10,7 @@ import pytest
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.claims.kernel import load
-from kfuzz.claims.references.running import narrowest
+from kfuzz.claims.references.running import frozen, narrowest, sets_of_run
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 from kfuzz.oracle.numbers.elements import BF16, E2M1, E4M3, F16, F32
@@ -324,3 +324,21 @@ def test_a_type_of_8_bits_or_fewer_is_none_in_which_a_reference_rounds_each_step
     assert narrowest([E2M1, E4M3, F32]) == ""
     assert narrowest([E2M1, F16, E4M3]) == "f16"
     assert narrowest([F16, BF16]) == "bf16"
+
+
+def test_what_a_reference_changes_in_torch_reaches_no_other_one(tmp_path: Path) -> None:
+    """One process has imported torch for both; each runs in a fork of its own."""
+    pytest.importorskip("torch")
+    shapes = "\n\ndef get_inputs():\n    rows, cols = 4, 8\n    return [torch.randn(rows, cols)]\n"
+    texts = {
+        "first": "import torch\n\ntorch.relu = torch.neg\n\n\ndef reference(x):\n    return torch.relu(x)\n",
+        "other": "import torch\n\n\ndef reference(x):\n    return torch.relu(x)\n",
+    }
+    numbers = np.float32([[1, -2, 3], [0.5, -1, 0]])
+    for name in ("first", "other", "first"):
+        path = tmp_path / f"{name}.py"
+        path.write_text(texts[name] + shapes)
+        (tmp_path / "answer.py").write_text("import torch\n\n\ndef answer(x):\n    return torch.relu(x)\n")
+        kernel = kernel_with(tmp_path / "answer.py", Unclaimed(op="reference", reference=path))
+        found = sets_of_run(str(kernel.op), frozen({"x": numbers}), "", "")
+        assert np.array_equal(found["y"].x, -numbers if name == "first" else np.maximum(numbers, 0))

@@ -1,12 +1,13 @@
 """The sets of a reference's outputs as arrays of numpy, as the oracle takes them."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import torch
 
 from kfuzz.claims.references.torch.twins.leaves import as_real
 from kfuzz.claims.references.torch.twins.sets import FP4, NumberSet, Ranked, RowShares, UnstableError, numbers_of
-from kfuzz.claims.references.torch.twins.three_runs import Answered, DisagreementError, OutputSet
+from kfuzz.claims.references.torch.twins.three_runs import Answered, DisagreementError, OutputSet, UnfollowedError
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.numbers.enclosure import Doubles
 from kfuzz.oracle.sets.reference_sets import Grades, ReferenceSet, SoughtPlaces
@@ -19,11 +20,13 @@ def in_doubles(one: torch.Tensor) -> Doubles:
 
 
 def reference_sets(answered: Answered) -> list[ReferenceSet]:
-    """The set of each output; of a case that is not judged, open ones."""
-    try:
-        return [as_set(one) for one in answered.sets]
-    except (UnstableError, DisagreementError):
-        return [as_set(one) for one in answered.open_sets]
+    """The set of each output: measured where there are no twins, or these differ; of what is not judged, open."""
+    with suppress(UnstableError):
+        try:
+            return [as_set(one) for one in (answered.measured_sets if answered.is_measured else answered.sets)]
+        except (UnfollowedError, DisagreementError):
+            return [as_set(one) for one in answered.measured_sets]
+    return [as_set(one) for one in answered.open_sets]
 
 
 def as_set(one: OutputSet) -> ReferenceSet:

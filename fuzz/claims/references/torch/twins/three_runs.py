@@ -1,22 +1,22 @@
 """Three runs of one table of rules: what a reference proves, what any arrangement may give, and what was measured.
 
-Knows how to run a reference; it knows no grade.
+Knows how to run a reference; it knows no grade. Long, since the sets are made of what all the runs leave.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import product, zip_longest
 from typing import Any
 
 import torch
 
-from kfuzz.claims.references.torch.declared import DrawsError
+from kfuzz.claims.references.torch.declared import CannotError, DrawsError
 from kfuzz.claims.references.torch.storage import key_of
 from kfuzz.claims.references.torch.twins.leaves import GivenInputs, Leaf, answer_of, call_with, fresh, tensors_among
 from kfuzz.claims.references.torch.twins.leaving import WatchedLeaving
-from kfuzz.claims.references.torch.twins.run import RunNotes, RunOptions, StepNoise, StoredWay, TwinRun
+from kfuzz.claims.references.torch.twins.run import LOOSE, RunNotes, RunOptions, StepNoise, StoredWay, TwinRun
 from kfuzz.claims.references.torch.twins.sets import (
     SINGLE,
     TINY,
@@ -27,6 +27,7 @@ from kfuzz.claims.references.torch.twins.sets import (
     UnstableError,
     numbers_of,
 )
+from kfuzz.devices.python.raising import words_of
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.sets.reference_sets import ReferenceSet
 
@@ -59,6 +60,10 @@ def without_mkldnn() -> Iterator[None]:
 
 class DisagreementError(Exception):
     """Two number systems give different sets: by what kfuzz knows of torch, the reference computes something else."""
+
+
+class UnfollowedError(Exception):
+    """A reference runs, and not with twins: its tensors lie in memory as twins do not, such as sparse ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +103,19 @@ def outside_of(
     return [torch.as_tensor(held.is_outside(got.numpy(), r.numpy(), OF_TYPE.get(dtype)) & finite) for r in radii]
 
 
+def numbers_as_dense(one: Any) -> torch.Tensor:  # noqa: ANN401  a tensor or a number
+    """The numbers of an output, which may be sparse."""
+    held = torch.as_tensor(one).detach()
+    return numbers_of(held if held.layout == torch.strided else held.to_dense())
+
+
+def distance(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """How far numbers are from others; 0 of those that are equal or NaN in both."""
+    same = (one == other) | (one.isnan() & other.isnan())
+    wide = [each if each.is_complex() else each.double() for each in (one, other)]
+    return torch.where(same, 0.0, (wide[0] - wide[1]).abs().nan_to_num(torch.inf))
+
+
 @dataclass(eq=False)
 class Answered:
     """A reference at one set of inputs."""
@@ -109,6 +127,8 @@ class Answered:
     """The type of 16 bits that a kernel's arrays have, where the reference's own are wider."""
     changed: Collection[int] | None = None
     """The places of the inputs that a call changes; None if it is to be seen."""
+    is_measured: bool = False
+    """It does not run with twins, or these disagree: its sets are measured."""
     widened: list[str] = field(default_factory=list)
     """The outputs of which torch's own answer lies outside what is proved."""
 
@@ -122,10 +142,16 @@ class Answered:
     def run(self, **options: Any) -> tuple[TwinRun, list[tuple[str, Any, NumberSet]]]:  # noqa: ANN401
         """Run the reference with twins: each output, and its set."""
         run, given = TwinRun(self.file, RunOptions(narrow=self.kind, **options)), fresh(self.given)
-        with without_mkldnn(), run, WatchedLeaving(run.note_leaving):
-            made = call_with(self.function, given, self.changed)
-        with torch.no_grad():
-            return run, [(name, one, run.set_of(one)) for name, one in made]
+        try:
+            with without_mkldnn(), run, WatchedLeaving(run.note_leaving):
+                made = call_with(self.function, given, self.changed)
+            with torch.no_grad():
+                return run, [(name, one, run.set_of(one)) for name, one in made]
+        except (UnstableError, CannotError):
+            raise
+        except Exception as error:  # of their code, as `own` then raises it, or of an operation that takes no twins
+            assert self.own
+            raise UnfollowedError(words_of(error)) from error
 
     @cached_property
     def strict(self) -> tuple[TwinRun, list[tuple[str, Any, NumberSet]]]:
@@ -143,9 +169,11 @@ class Answered:
     def check_repeats(self) -> None:
         """Raise a DrawsError if another call has other answers where something is known: memory may be left unset."""
         again = call_with(self.function, fresh(self.given), self.changed)
-        for (_, one), (_, other), (_, _, held) in zip(self.own, again, self.strict[1], strict=True):
-            a, b = (numbers_of(torch.as_tensor(made).detach()) for made in (one, other))
-            if a.shape != b.shape or bool(((a != b) & ~(a.isnan() & b.isnan()) & held.radius.isfinite()).any()):
+        held = [] if self.is_measured else [one for _, _, one in self.strict[1]]
+        for (_, one), (_, other), known in zip_longest(self.own, again, held):
+            a, b = (numbers_as_dense(made) for made in (one, other))
+            differ = (a != b) & ~(a.isnan() & b.isnan()) if a.shape == b.shape else torch.tensor(True)
+            if bool((differ & known.radius.isfinite() if known is not None and differ.ndim else differ).any()):
                 raise DrawsError("outside of torch")
 
     @cached_property
@@ -245,6 +273,32 @@ class Answered:
             x = numbers_of(one.detach()) if isinstance(one, torch.Tensor) else torch.tensor(one)
             r = torch.full(x.shape, torch.inf, dtype=torch.float64)
             found.append(OutputSet(name, one, x, r, r))
+        return found
+
+    @property
+    def measured_sets(self) -> list[OutputSet]:
+        """torch's own answer, and how far it moves where the inputs move by some units: the ground of a warning."""
+        every, generator = [numbers_as_dense(one) for _, one in self.own], torch.Generator().manual_seed(1)
+        away = [torch.zeros(one.shape, dtype=torch.float64) for one in every]
+
+        def moved(one: torch.Tensor) -> torch.Tensor:
+            if one.dtype not in UNITS or one.layout != torch.strided:
+                return one
+            signs = 2 * torch.randint(0, 2, one.shape, generator=generator) - 1
+            made = (one.detach() * (1 + LOOSE * UNITS[one.dtype] * signs)).to(one.dtype)
+            return made.requires_grad_(one.requires_grad)
+
+        for _ in range(HEAVY_RUNS):
+            given = [moved(one) if isinstance(one, torch.Tensor) else one for one in fresh(self.given)]
+            made = [numbers_as_dense(one) for _, one in call_with(self.function, given, self.changed)]
+            if [one.shape for one in made] != [one.shape for one in every]:
+                raise UnstableError("its shapes go by roundings")
+            away = [torch.maximum(old, distance(a, b)) for old, a, b in zip(away, made, every, strict=True)]
+        found = []
+        for (name, one), x, r in zip(self.own, every, away, strict=True):
+            kind = getattr(one, "dtype", torch.float64 if isinstance(one, float) else torch.int64)
+            lost = r if kind not in UNITS else MANY_SPREADS * (r + UNITS[kind] * x.abs().nan_to_num(0, posinf=0))
+            found.append(OutputSet(name, one, x, lost, torch.full_like(lost, torch.inf)))
         return found
 
     def with_own(self, one: OutputSet, own: Any, loosest: torch.Tensor) -> OutputSet:  # noqa: ANN401

@@ -147,6 +147,28 @@ def grades(sets: Any, got: Any) -> Any:  # noqa: ANN401
     return made if isinstance(made, str) else np.concatenate([one.ravel() for one in made])
 
 
+def test_a_reference_that_does_not_run_with_twins_is_measured_and_gives_warnings_alone() -> None:
+    """A product with a sparse matrix was refused: `unsupported tensor layout: SparseCsr`."""
+
+    def sparse(rows: Any, cols: Any, x: Any, y: Any) -> Any:  # noqa: ANN401
+        return torch.sparse_csr_tensor(rows, cols, x, (3, 4)) @ y
+
+    torch.manual_seed(1)
+    given = [torch.tensor([0, 2, 3, 4]), torch.tensor([0, 2, 1, 3]), torch.randn(4), torch.randn(4, 5)]
+    sets = as_arrays.reference_sets(three_runs.Answered(sparse, given, __file__))
+    right = sparse(*given)
+    assert (grades(sets, [("y", right)]) == Grade.KEPT).all()
+    assert (grades(sets, [("y", right * (1 + 1e-6))]) == Grade.KEPT).all()
+    assert (grades(sets, [("y", right + 1.0)]) == Grade.SUSPECT).all()
+
+
+def test_what_a_reference_raises_is_raised_as_it_is() -> None:
+    with pytest.raises(ValueError, match="no rows"):
+        as_arrays.reference_sets(
+            three_runs.Answered(lambda x: (_ for _ in ()).throw(ValueError("no rows")), [torch.ones(2)])
+        )
+
+
 @pytest.mark.parametrize("name", REFERENCES)
 def test_right_ways_are_kept_and_nearly_all_is_judged(name: str) -> None:
     function = REFERENCES[name][0]
