@@ -55,6 +55,8 @@ MOST_SECONDS = 10
 """After so long the sizes of a reference are those that its file has."""
 MOST_SECONDS_OF_ALL = 20
 """After so long its integers, too."""
+BUSY = 5.0
+"""How much longer than the processor's time it may take: the one who asked waits no longer than for a compilation."""
 STEPS = (1, 2, 3, 5, 7, 10, 12, 17, 22, 29, 33, 44)
 """How far each size moves alone, in its multiples, so that a size that follows from it is seen: of one after a window
 that moves by 32 places, too."""
@@ -122,18 +124,23 @@ class TooSlowError(BaseException):
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise a TooSlowError after so long, by the processor's time."""
+    """Raise a TooSlowError after so long, by the processor's time; on a busy machine after some times as much."""
 
     def end(*_: object) -> None:
+        for timer, _limit in limits.values():
+            signal.setitimer(timer, 0)
         raise TooSlowError(f"to try its sizes takes more than {seconds:g} s")
 
-    was = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    limits = {signal.SIGPROF: (signal.ITIMER_PROF, seconds), signal.SIGALRM: (signal.ITIMER_REAL, BUSY * seconds)}
+    before = {which: signal.signal(which, end) for which in limits}
+    for timer, limit in limits.values():
+        signal.setitimer(timer, limit)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, was)
+        for which, (timer, _) in limits.items():
+            signal.setitimer(timer, 0)
+            signal.signal(which, before[which])
 
 
 def drawn_answer(asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,11 @@
 """How a reference is described: within its time, by what it imports, and in one line if it cannot be judged."""
 
+import importlib
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +171,16 @@ def test_a_reference_whose_sizes_take_too_long_gets_what_get_inputs_makes(tmp_pa
     assert late["inputs"] == {"draw": ["1"], "x": ["4", "8"]}
     assert "kept" not in early
     assert early["inputs"] == {"x": ["rows", "cols"]}
+
+
+def test_sizes_that_wait_for_a_busy_processor_take_too_long_as_well() -> None:
+    """A loop over 200 steps was refused after 300 s, of which 27 were those of the processor."""
+    pytest.importorskip("torch")
+    describing = importlib.import_module("kfuzz.claims.references.torch.describing")
+    with pytest.raises(describing.TooSlowError, match=r"more than 0\.02 s"), describing.limited(0.02):
+        time.sleep(20)
+    assert signal.getitimer(signal.ITIMER_REAL) == signal.getitimer(signal.ITIMER_PROF) == (0, 0)
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
 
 
 @pytest.mark.slow
