@@ -22,6 +22,7 @@ from kfuzz.campaign.events import Event, Tried
 from kfuzz.campaign.minimizing.minimize import Failure, minimize, point_at_worst
 from kfuzz.campaign.minimizing.subject import subject_of
 from kfuzz.campaign.options import Options
+from kfuzz.campaign.properties.find_properties import properties
 from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.state import Discovery
@@ -30,7 +31,7 @@ from kfuzz.cases.case import Case, numbers_in
 from kfuzz.cases.plans.home import home_of
 from kfuzz.cases.plans.scale import BUDGET
 from kfuzz.claims.kernel import Kernel
-from kfuzz.common.errors import line_of
+from kfuzz.common.errors import ClaimError, line_of
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.common.text.cuda_in_python import builds_cuda
 from kfuzz.common.time_limits import UNTIL, TimeLimits, limited, set_variables, time_limits
@@ -77,12 +78,18 @@ EXIT_CODES: Mapping[JudgementStatus, int] = {
 @dataclass(frozen=True)
 class JudgingTerms:
     """How an answer is judged. `budget`: seconds, of which the calibration makes trials; the clock starts after the
-    first trial. `any_shape`: an error at another shape than its home breaks it, too.
+    first trial. `any_shape`: an error at another shape than its home breaks it, too. `require`: properties without
+    which a right answer is broken.
     """
 
     seed: int = 0
     budget: float = 10.0
     any_shape: bool = False
+    require: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if unknown := [name for name in self.require if name not in properties()]:
+            raise ClaimError(f"require: {unknown[0][:100]!r} is no property; these are: {', '.join(properties())}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -294,6 +301,12 @@ class _AnswerSearch:
             stage = stage if blank.elsewhere or not last.progress.rows else "right at other sizes"
         if stage == "right at other sizes" and all(blank.properties.values()):
             stage = "properties"
+        for name in self.terms.require:
+            if name not in blank.properties:
+                return replace(blank, stage=stage, finding=f"{name} is required, and no trial could look at it")
+            if not blank.properties[name]:
+                found = f"its values are right, and it is not {name}, which is required"
+                return replace(blank, status="broken", stage=stage, finding=found)
         return replace(blank, status="kept", stage=stage)
 
 

@@ -39,6 +39,8 @@ def processors() -> int:
               help="How much is tried: a number of trials, fixed by this time, and no longer than it.")  # fmt: skip
 @click.option("--shapes", type=click.Choice(("any", "home")), default="home", show_default=True,
               help="any: an error at another shape than that of the reference breaks it, too.")  # fmt: skip
+@click.option("--require", metavar="PROPERTY", multiple=True,
+              help="A property without which a right answer is broken, such as deterministic.")  # fmt: skip
 @click.option("--sandbox/--no-sandbox", "is_sandboxed", default=True, show_default=True,
               help="Run the answer in a sandbox. Without one it has your rights.")  # fmt: skip
 @jobs_option
@@ -47,7 +49,7 @@ def processors() -> int:
 @click.pass_context
 def judge(
     ctx: click.Context, answers: tuple[Path, ...], op: str | None, reference: Path | None, seed: int, budget: float,
-    shapes: str, is_sandboxed: bool, jobs: int | None, device: str,
+    shapes: str, require: tuple[str, ...], is_sandboxed: bool, jobs: int | None, device: str,
 ) -> None:  # fmt: skip
     """Judge answers that you do not trust, and print a line of JSON for each verdict.
 
@@ -63,12 +65,12 @@ def judge(
     Exit code: 0 all are kept; 1 one is broken or misbehaved; 2 one is not judged, suspect, or cannot run; 130 you
     interrupted it, and the verdicts that are there are printed.
     """
-    files, terms = answers_in(answers, reference), JudgingTerms(seed, budget, shapes == "any")
+    files, terms = answers_in(answers, reference), JudgingTerms(seed, budget, shapes == "any", require)
     words = (op or "", str(reference or ""))
     if len(files) == 1:
         found = judge_file(
             files[0], reference=words[1], op=words[0], budget=budget, device=device, seed=seed,
-            any_shape=terms.any_shape, sandbox=is_sandboxed,
+            any_shape=terms.any_shape, sandbox=is_sandboxed, require=require,
         )  # fmt: skip
         click.echo(line_of_judgement(files[0], found))
         ctx.exit(found.exit_code)

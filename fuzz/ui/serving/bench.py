@@ -125,7 +125,7 @@ def judge_request(request: JudgingRequest) -> Judgement | JudgingError:
                 path = _written(folder / request.answer, request.text)
             found = judge_file(
                 path, reference=request.reference, op=request.op, budget=terms.budget, device=request.device,
-                seed=terms.seed, any_shape=terms.any_shape, sandbox=request.is_sandboxed,
+                seed=terms.seed, any_shape=terms.any_shape, sandbox=request.is_sandboxed, require=terms.require,
             )  # fmt: skip
             return found if folder is None else _without(folder, found)
     except (CaseError, ClaimError, TargetError) as error:

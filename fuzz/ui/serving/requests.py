@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kfuzz.campaign.answers import JudgingTerms
 from kfuzz.claims.language.languages import ENDINGS, endings_in_words
-from kfuzz.common.errors import TargetError
+from kfuzz.common.errors import ClaimError, TargetError
 
 FILE_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 MOST_TEXT = 16 << 20
@@ -21,7 +21,7 @@ MOST_BUDGET = 3600.0
 MOST_SEED = (1 << 32) - 1
 USUAL = JudgingTerms()
 SHAPES = ("home", "any")
-KEYS = ("answer", "text", "op", "reference", "budget", "seed", "shapes")
+KEYS = ("answer", "text", "op", "reference", "budget", "seed", "shapes", "require")
 
 
 class RequestError(TargetError):
@@ -84,4 +84,10 @@ def _terms(given: Mapping[str, object]) -> JudgingTerms:
         raise RequestError(f"seed: an integer from 0 to {MOST_SEED} is expected")
     if shapes not in SHAPES:
         raise RequestError(f"shapes: one of {', '.join(SHAPES)} is expected")
-    return JudgingTerms(seed, float(budget), shapes == "any")
+    require = given.get("require", [])
+    if not isinstance(require, list) or not all(isinstance(one, str) for one in require):
+        raise RequestError("require: a list of properties is expected")
+    try:
+        return JudgingTerms(seed, float(budget), shapes == "any", tuple(map(str, require)))
+    except ClaimError as error:
+        raise RequestError(str(error)) from None

@@ -1,6 +1,7 @@
 """Judges a file that you do not trust: loads and tries it in a sandbox. Knows files and sandboxes; never verdicts."""
 
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,15 +30,18 @@ def judge_file(
     seed: int = 0,
     any_shape: bool = False,
     sandbox: bool = True,
+    require: Sequence[str] = (),
 ) -> Judgement:
     """Judge an answer that you do not trust: a .cu, .ptx or .py file, whose kernels run in a sandbox.
 
     `reference` or `op` says what is right; without them the file's own claim does. `budget`: how much is tried, in
     seconds that a calibration turns into trials, so that the same seed gives the same verdict. `device`: a GPU has no
     sandbox, so "auto" is the cpu; with "gpu" you have to pass `sandbox=False`. `any_shape`: an error at another shape
-    than that of the reference breaks the answer, too. DeviceError if this machine gives no sandbox, or ClaimError if
-    the op is unknown or there is no reference; what is wrong with the answer is the judgement.
+    than that of the reference breaks the answer, too. `require`: properties, such as "deterministic", without which a
+    right answer is broken. DeviceError if this machine gives no sandbox, or ClaimError if the op or a property is
+    unknown or there is no reference; what is wrong with the answer is the judgement.
     """
+    terms = JudgingTerms(seed, budget, any_shape, tuple(require))
     chosen = "cpu" if device == "auto" else resolve_device(device)
     if sandbox and chosen == "gpu":
         raise DeviceError("the gpu device has no sandbox: device cpu, or no sandbox for answers that you trust")
@@ -53,5 +57,5 @@ def judge_file(
             kernel = load(path, op, reference)
         except Exception as error:  # whatever its text does to a parser is the answer's fault
             return Judgement("cannot run", "none", line_of(error), seed=seed, budget=budget, device=chosen, sandbox=box)
-        found = judge_answer(kernel, JudgingTerms(seed, budget, any_shape), chosen, paragraph)
+        found = judge_answer(kernel, terms, chosen, paragraph)
     return replace(found, sandbox=box)

@@ -53,6 +53,23 @@ def test_a_right_answer_is_kept_at_all_stages(tmp_path: Path) -> None:
     assert found.sandbox.startswith("Landlock")
 
 
+@pytest.mark.parametrize(("order", "status"), [("1", "kept"), ("1 - 2 * (os.urandom(1)[0] % 2)", "broken")])
+def test_a_property_that_is_required_breaks_a_right_answer_without_it(tmp_path: Path, order: str, status: str) -> None:
+    path = tmp_path / "answer.py"
+    path.write_text(
+        "import os\n\nimport numpy as np\n\n\ndef f(x):\n"
+        f"    return x[:, ::{order}].cumsum(1, dtype=np.float32)[:, -1]\n"
+    )
+    found = kfuzz.judge_file(path, op="row_sum", budget=12.0, seed=3, device="cpu", require=("deterministic",))
+    assert (found.status, found.properties["deterministic"]) == (status, status == "kept"), found
+    assert ("not deterministic" in found.finding) == (status == "broken")
+
+
+def test_a_property_that_no_one_knows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ClaimError, match="'fast' is no property; these are: absent_rows, batch_invariant"):
+        kfuzz.judge_file(tmp_path / "answer.py", op="row_sum", require=["fast"])
+
+
 def test_a_wrong_answer_is_broken_with_its_smallest_case_and_words_for_a_model(tmp_path: Path) -> None:
     found = judge_text(tmp_path, WRONG)
     assert (found.status, found.kind, found.exit_code) == ("broken", "numeric", 1)

@@ -64,6 +64,8 @@ OTHER_SEEDS = (2, 3)
 """Of other values, for which outputs must have the same shapes."""
 FEW_STEPS = 4
 """The steps after the first one of a reference that needs its numbers, or that takes many operations."""
+WIDE_STEP = 8
+"""Of multiples of so many a few steps pass each window."""
 MANY_OPERATIONS = 400
 """So many take a tenth of a second without numbers, at each of a hundred sizes."""
 
@@ -295,9 +297,10 @@ def moved_alone(
     """The same sizes with another value of one, at which the reference runs; the first step has to."""
     declared = known.declared
     first, *others = ({**sizes, name: sizes[name] + step * by} for step in STEPS)
+    others = others[:FEW_STEPS] if is_long or by >= WIDE_STEP else others
     few = [one for one in others if elements_of(declared.dims, one) <= FEW_ELEMENTS]
     if len(few) >= FEW_STEPS:
-        return [first, *(one for one in few[: FEW_STEPS if is_long else None] if does_run(known.call, declared, one))]
+        return [first, *(one for one in few if does_run(known.call, declared, one))]
     if is_long or error_without_numbers(known.call, declared, sizes) is not None:
         small = (one for one in others[:FEW_STEPS] if elements_of(declared.dims, one) <= MOST_TO_RUN)
         return [first, *(one for one in small if does_run(known.call, declared, one))]
