@@ -172,8 +172,8 @@ class Answered:
         held = [] if self.is_measured else [one for _, _, one in self.strict[1]]
         for (_, one), (_, other), known in zip_longest(self.own, again, held):
             a, b = (numbers_as_dense(made) for made in (one, other))
-            differ = (a != b) & ~(a.isnan() & b.isnan()) if a.shape == b.shape else torch.tensor(True)
-            if bool((differ & known.radius.isfinite() if known is not None and differ.ndim else differ).any()):
+            is_known = torch.tensor(True) if known is None else known.radius.isfinite()
+            if a.shape != b.shape or bool(((a != b) & ~(a.isnan() & b.isnan()) & is_known).any()):
                 raise DrawsError("outside of torch")
 
     @cached_property
