@@ -28,12 +28,12 @@ from kfuzz.common.serving import serve
 
 HAS_IMPORTED = 3
 """How a fork ends that has imported what a run without numbers needs."""
-MOST_RUNNERS = 4
+MOST_FORKS = 4
 """Forks that stay up: no reference runs in one in which the file of another has run, and may have changed torch."""
 
 
 @dataclass
-class Runner:
+class ReferenceFork:
     """A fork that runs one reference as often as it is asked."""
 
     process: int
@@ -52,13 +52,13 @@ class Runner:
         os.waitpid(self.process, 0)
 
 
-def runner_beside(others: Iterable[Runner]) -> Runner:
+def fork_beside(others: Iterable[ReferenceFork]) -> ReferenceFork:
     """Another fork. It ends with this process, as no other holds the pipe that it reads."""
     of_asks, of_answers = os.pipe(), os.pipe()
     if process := os.fork():
         os.close(of_asks[0])
         os.close(of_answers[1])
-        return Runner(process, os.fdopen(of_asks[1], "w"), os.fdopen(of_answers[0]))
+        return ReferenceFork(process, os.fdopen(of_asks[1], "w"), os.fdopen(of_answers[0]))
     try:
         for one in (of_asks[1], of_answers[0], *(one.asks.fileno() for one in others)):
             os.close(one)
@@ -74,7 +74,7 @@ def main() -> None:
     torch.set_num_threads(1)  # a fork of a process with threads may hang
     core()
     every_rule()
-    runners: OrderedDict[tuple[str, ...], Runner] = OrderedDict()
+    forks: OrderedDict[tuple[str, ...], ReferenceFork] = OrderedDict()
 
     needs_compiler = False
 
@@ -85,12 +85,12 @@ def main() -> None:
             return
         asked = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         key = tuple(asked[name] for name in ("path", "source", "reference"))
-        if key not in runners:
-            if len(runners) >= MOST_RUNNERS:
-                runners.popitem(last=False)[1].end()
-            runners[key] = runner_beside(runners.values())
-        runners.move_to_end(key)
-        runners[key].answer(folder)
+        if key not in forks:
+            if len(forks) >= MOST_FORKS:
+                forks.popitem(last=False)[1].end()
+            forks[key] = fork_beside(forks.values())
+        forks.move_to_end(key)
+        forks[key].answer(folder)
 
     serve(answer)
 
