@@ -167,7 +167,11 @@ class Answered:
         return answer_of(self.function, fresh(self.given), self.changed)
 
     def check_repeats(self) -> None:
-        """Raise a DrawsError if another call has other answers where something is known: memory may be left unset."""
+        """Raise a DrawsError if answers follow from numbers that are drawn in a call, or another call has other answers
+        where something is known: memory may be left unset.
+        """
+        if not self.is_measured:
+            self.check_draws()
         again = call_with(self.function, fresh(self.given), self.changed)
         held = [] if self.is_measured else [one for _, _, one in self.strict[1]]
         for (_, one), (_, other), known in zip_longest(self.own, again, held):
@@ -175,6 +179,11 @@ class Answered:
             is_known = torch.tensor(True) if known is None else known.radius.isfinite()
             if a.shape != b.shape or bool(((a != b) & ~(a.isnan() & b.isnan()) & is_known).any()):
                 raise DrawsError("outside of torch")
+
+    def check_draws(self) -> None:
+        """Raise a DrawsError if a number of an answer follows from numbers that the call draws."""
+        if self.notes.drawn and self.follows_from_draws:
+            raise self.notes.drawn[0]
 
     @cached_property
     def stored(self) -> list[Mapping[int, StoredWay]]:
@@ -200,9 +209,8 @@ class Answered:
     @cached_property
     def sets(self) -> list[OutputSet]:
         """The sets of each output, in which torch's own answer lies."""
+        self.check_draws()
         run, made = self.strict
-        if run.notes.drawn and self.follows_from_draws:
-            raise run.notes.drawn[0]
         loosely, loose = self.run(is_loose=True)
         found = []
         is_open = bool(run.notes.measured) or bool(run.notes.left)
