@@ -140,3 +140,27 @@ def test_a_product_in_a_loop_has_one_way_to_store_its_operands() -> None:
         return torch.stack([torch.softmax(one.float() @ one.float().T, -1) @ one.float() for one in x])
 
     assert len(Answered(attend, [torch.randn(3, 4, 8).half()], __file__).stored) == 2
+
+
+def test_one_number_at_places_that_are_not_known_is_there_or_not() -> None:
+    """Before, nothing was known of any element where a mask or an index followed from numbers that are almost equal."""
+    scores = torch.randn(6, 8, generator=torch.Generator().manual_seed(1))
+
+    def by_mask(x: Any) -> Any:  # noqa: ANN401  a tensor
+        kept = x.clone().exp()
+        kept[kept < kept[2, 3].sqrt() ** 2] = 0
+        return kept
+
+    def by_index(x: Any) -> Any:  # noqa: ANN401  a tensor
+        scaled = x.exp()
+        return torch.zeros_like(x, dtype=torch.bool).scatter_(-1, scaled.topk(3, -1, sorted=False)[1], value=True) * 1.0
+
+    for function, given in ((by_mask, scores), (by_index, scores)):
+        r = radius_of(function, given)
+        assert int((r > 0.5).sum()) <= 1
+        assert bool((r[0] < 1e-5).all())
+    equal = scores.clone()
+    equal[4] = 1.0
+    r = radius_of(by_index, equal)
+    assert bool((r[4] > 0).any())
+    assert bool((r[[0, 1, 2, 3, 5]] == 0).all())

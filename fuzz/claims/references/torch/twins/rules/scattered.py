@@ -1,4 +1,4 @@
-"""Numbers written to places, or added there; the places have to be certain."""
+"""Numbers written to places, or added there; the places have to be certain, unless it is one number for all."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import torch
 
 from kfuzz.claims.references.torch.twins.rules.arithmetic import unknown_where_loose
 from kfuzz.claims.references.torch.twins.rules.shared import finite, gap, holds, rounding
+from kfuzz.claims.references.torch.twins.rules.truths import choose
 from kfuzz.claims.references.torch.twins.sets import (
     MOST_SINGLE,
     TINY,
@@ -34,6 +35,8 @@ def put(run: Roundings, op: Operation) -> list[StepResult]:
     adds = adds or reduce in ("sum", "add")
     indices = [one for one in op.sets if one is not base and one is not values]
     if any(not one.is_exact for one in indices):
+        if not adds and reduce is None and (made := put_somewhere(run, op, base, source)) is not None:
+            return made
         raise UnstableError("rounding may change the places that numbers are written to")
     kind = wide_type(op.dtype)
     factors = {name: abs(one) for name, one in op.kwargs.items() if name == "alpha"}
@@ -69,6 +72,33 @@ def put(run: Roundings, op: Operation) -> list[StepResult]:
     short = all(one is None or bool(has_few_bits(one.number).all()) for one in (base, values)) and op.is_exact
     kept = (many == 0) | torch.tensor(short) & (size < MOST_SHORT) & holds(x, op.dtype)
     return [StepResult(x, r, rounding(run, x, op.dtype, more, kept))]
+
+
+def put_somewhere(run: Roundings, op: Operation, base: NumberSet, source: Any) -> list[StepResult] | None:  # noqa: ANN401
+    """One number written to places of which some are not known: there it is that number, or stays. None if it is none
+    of the ways of which this is known.
+    """
+    value = source if isinstance(source, NumberSet) else NumberSet(torch.tensor(source), None, op.dtype)
+    if value.x.numel() != 1:
+        return None
+    value = NumberSet(value.x.reshape(()), value.r if value.r is None else value.r.reshape(()), value.dtype)
+    if op.name == "scatter":
+        dim, index = op.args[1], op.args[2]
+        places = torch.zeros(base.x.shape).scatter(dim, index.x, 1.0) > 0
+        reached = [slice(0, size) for size in index.x.shape]
+        reached[dim] = slice(None)
+        is_open = torch.zeros(base.x.shape, dtype=torch.float64)
+        is_open[tuple(reached)] = (index.radius > 0).any(dim, keepdim=True).double()
+        mask = NumberSet(places, is_open, torch.bool)
+    elif op.name in BY_LIST and isinstance(op.args[1], list) and len(op.args[1]) == 1:
+        (given,) = op.args[1]
+        if given.dtype != torch.bool:
+            return None
+        shape = (*given.x.shape, *[1] * (base.x.ndim - given.x.ndim))
+        mask = NumberSet(given.x.reshape(shape), given.radius.reshape(shape), torch.bool)
+    else:
+        return None
+    return choose(run, Operation("masked_fill", op.func, (base, mask, value), {}, op.results))
 
 
 def _plain(one: Any) -> Any:  # noqa: ANN401  nested arguments
