@@ -263,9 +263,14 @@ def texts_of(inputs: DrawnInputs, every: Sequence[Any]) -> Iterator[str]:
     """How a submission gets the arguments: parts of what get_inputs makes, with the arrays in their places."""
     arrays = {one.keys: one for one in inputs.arrays}
     made = f"{MAKER}({inputs.role})"
+    texts = {}
     for key in inside(every[0]) or {}:
         values = [(inside(one) or {})[key] for one in every]
-        text = text_of(values, f"{made}[{key!r}]", (key,), arrays, inputs.role)
+        texts[key] = text_of(values, f"{made}[{key!r}]", (key,), arrays, inputs.role)
+    if texts and not any(inputs.role in one for one in texts.values()):  # the same numbers under each seed
+        first = next(iter(texts))
+        texts[first] = f"{made}[{first!r}]"
+    for key, text in texts.items():
         yield f"{key}={text}" if isinstance(every[0], Mapping) else text
 
 

@@ -50,6 +50,12 @@ class Cache:
 
 DRAWN = [
     AnyFunction(
+        "numbers alone", "count, base",
+        "    return base ** torch.linspace(0, 1, count)",
+        "    return [300, 10.0]",
+        "0, 1, count", "0, 2, count",
+    ),
+    AnyFunction(
         "a number of rows that differs at each call", "x, starts",
         "    ends = torch.cat([starts[1:], torch.tensor([len(x)])])\n"
         "    out = torch.zeros(12, x.shape[1])\n"
