@@ -7,8 +7,8 @@ from benchmarks.page import Blocks
 WORDS = """
 Kernels of public repositories that we had not opened, drawn by a method that was fixed before
 ([any_kernel.py](any_kernel.py)), under their own host functions, without a GPU: with six cases and the defaults. An
-error is a false one, or the kernel is wrong: each was read. Draws A and B are of Triton. *Judged*: no finding, and a row or
-more has a verdict."""
+error is a false one, or the kernel is wrong: each was read. Draws A and B are of Triton. *Judged*: no finding, and one
+row or more has a verdict."""
 
 
 def show(made: Measurement) -> Blocks:

@@ -369,7 +369,7 @@ class TwinRun(UncompiledMode):
         if both is not None and not (facts := facts_of(x, both)).reach < most:
             both = r if error is None else torch.where(x.isinf() | x.isnan(), 0.0, error) + (0.0 if r is None else r)
             both = to_infinity(torch.as_tensor(both, dtype=torch.float64))
-            if one.dtype in UNITS and not one.is_complex():  # it may overflow, and what follows is anything
+            if one.dtype in UNITS:  # it may overflow, and what follows is anything
                 both = torch.where(x.isfinite() & (x.abs() + both >= most), torch.inf, both)
             facts = None
         self.twins.put(one, x, both, None if both is None else facts)

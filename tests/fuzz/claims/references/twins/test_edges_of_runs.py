@@ -164,3 +164,14 @@ def test_one_number_at_places_that_are_not_known_is_there_or_not() -> None:
     r = radius_of(by_index, equal)
     assert bool((r[4] > 0).any())
     assert bool((r[[0, 1, 2, 3, 5]] == 0).all())
+
+
+def test_a_complex_number_beyond_the_largest_float_may_be_anything() -> None:
+    """Before, the real part of what torch answers with NaN was exact."""
+
+    def twice(v: Any, by: Any) -> Any:  # noqa: ANN401  tensors
+        return (torch.view_as_complex(v) * (by + 0j) * torch.ones(2, dtype=torch.complex64)).real
+
+    r = radius_of(twice, torch.tensor([[0.0, 3.0e38], [1.0, 2.0]]), torch.tensor([2.0, 2.0]))
+    assert bool(r[0].isinf())
+    assert float(r[1]) < 1e-5
