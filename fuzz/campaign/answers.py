@@ -218,8 +218,9 @@ class _AnswerSearch:
             if one.news and (kernel is home or not home or self.terms.any_shape):
                 stage = _stage_before(one.news[0].headline.defect, bool(home) and kernel is not home)
                 return self._broken(blank, kernel, one.news[0].headline, stage, describe)
-            if one.progress.error or (one.progress.retired and not one.progress.trials):
-                return replace(blank, status="cannot run", finding=one.progress.error or one.progress.retired)
+            ended = one.progress.error or (one.progress.retired if not one.progress.trials else "")
+            if ended and not is_cut_short:
+                return replace(blank, status="cannot run", finding=ended)
             if one.news:
                 elsewhere = describe(one.news[0].headline.defect)
             if is_cut_short:
@@ -291,7 +292,8 @@ class _AnswerSearch:
             why = "; ".join(dict.fromkeys(one.unjudged for one in results if one.unjudged))
             words = f"{blank.unjudged_rows} of {plural(blank.rows, 'row')} could not be judged" if blank.rows else ""
             stage = "ran" if first.progress.trials else "none"
-            return replace(blank, stage=stage, finding=why or words or "nothing was tried within the budget")
+            late = first.progress.error or "nothing was tried within the budget"
+            return replace(blank, stage=stage, finding=why or words or late)
         if first.progress.refusals:
             said = next(iter(first.progress.refusals)).words
             if has_home or (len(first.progress.refusals) and not last.progress.rows):

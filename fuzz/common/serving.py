@@ -22,6 +22,10 @@ class NoAnswerError(Exception):
     """The process did not answer: its last words, or that it took too long."""
 
 
+class TimeOverError(NoAnswerError):
+    """The process did not answer before the time of the whole command was over, so nothing is known."""
+
+
 @dataclass(frozen=True)
 class ServingProcess:
     """A process, and the file of what it says when something fails."""
@@ -46,12 +50,15 @@ class ServingProcess:
 
 def ask(module: str, folder: Path, on_gpu: bool = False) -> None:
     """Let the process of a module do what lies in a folder; NoAnswerError if it ends, or takes longer than a
-    compilation may, or than is left of the time of the whole command.
+    compilation may; TimeOverError if it takes longer than is left of the time of the whole command.
 
     `on_gpu`: the process sees the GPUs of this one.
     """
     limits = time_limits()
-    seconds = min(limits.compile, limits.left)
+    left = limits.left
+    seconds = min(limits.compile, left)
+    if not left:  # the process stays up
+        raise TimeOverError("the time is over: give more --max-time")
     server = _server(module, on_gpu)
     assert server.process.stdin is not None
     assert server.process.stdout is not None
@@ -66,10 +73,11 @@ def ask(module: str, folder: Path, on_gpu: bool = False) -> None:
     except BaseException:  # Ctrl-C: it would go on, and its answer would be taken for that to the next question
         server.end()
         raise
-    limit = "limit: --compile-time" if limits.left > 0 else "the time is over: give more --max-time"
+    is_over = not is_ready and left < limits.compile
+    limit = "the time is over: give more --max-time" if is_over else "limit: --compile-time"
     words = server.last_words() if is_ready else f"it took more than {seconds:.0f} s ({limit})"
     server.end()
-    raise NoAnswerError(words)
+    raise TimeOverError(words) if is_over else NoAnswerError(words)
 
 
 _SERVERS: dict[tuple[str, int, bool], ServingProcess] = {}

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.common import serving
+from kfuzz.common.errors import OutOfTimeError
 from kfuzz.devices import cache
 from kfuzz.oracle.diagnosis.formulas import describe_elements
 from kfuzz.oracle.diagnosis.mutated import MOST_ELEMENTS, WrongAnswer
@@ -86,7 +87,8 @@ def diagnosis_at(
     if got.size <= MOST_ELEMENTS:
         answer = WrongAnswer(got, enclosure.want, enclosure.lo, enclosure.hi, enclosure.judged, wrong)
         numbers = {name: one if is_whole(one) else values(one) for name, one in inputs.items()}
-        with suppress(OracleError), asked_at(file, frozen(numbers), explain=output, **answer._asdict()) as folder:
+        asked = asked_at(file, frozen(numbers), explain=output, **answer._asdict())
+        with suppress(OracleError, OutOfTimeError), asked as folder:
             words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
             if words:
                 return Diagnosis(words[0].partition(" ")[2], f"explained by: {', or '.join(words)}")
@@ -147,6 +149,8 @@ def asked_process(asked: Mapping[str, object], arrays: ArraysOfSets, answer: Arr
             np.savez(folder / "answer.npz", **answer)  # type: ignore[arg-type]  # as above
         try:
             serving.ask(SERVER, folder)
+        except serving.TimeOverError as error:
+            raise OutOfTimeError(f"not judged: the reference was still running: {error}") from None
         except serving.NoAnswerError as error:
             raise OracleError(f"the process that runs the reference: {error}") from None
         for name, error_type in (("error.txt", OracleError), ("raised.txt", ReferenceEndsError)):

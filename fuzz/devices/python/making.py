@@ -21,6 +21,7 @@ from kfuzz.devices import (
     HandedInputs,
     Job,
     MakerOfInputs,
+    OutOfTimeError,
     PythonCall,
     UnsupportedError,
     cache,
@@ -78,6 +79,8 @@ class InputsOfJobs:
             (folder / "run.json").write_text(json.dumps(question), encoding="utf-8")
             try:
                 serving.ask(maker.server, folder)
+            except serving.TimeOverError as error:
+                raise OutOfTimeError(f"{maker.path}: not judged: its inputs were still made: {error}") from None
             except serving.NoAnswerError as error:
                 raise ClaimError(f"{maker.path}: the process that makes its inputs: {error}") from None
             for file in ERRORS:

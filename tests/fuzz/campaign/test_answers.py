@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from click.testing import CliRunner
 import kfuzz
 from kfuzz.campaign.answers import EXIT_CODES, Judgement, JudgingTerms, limits_of, trials_of
 from kfuzz.common.exit_codes import NOTHING_NEW
+from kfuzz.common.time_limits import limited, time_limits
 from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.devices.sandbox.box import why_not
 from kfuzz.ui.commands.group import main
@@ -217,3 +220,41 @@ def test_a_gpu_has_no_sandbox(tmp_path: Path) -> None:
     path.write_text(RIGHT)
     with pytest.raises(DeviceError, match="the gpu device has no sandbox"):
         kfuzz.judge_file(path, op="row_sum", device="gpu")
+
+
+SLOW = """import sys
+import time
+
+import torch
+
+AT_HOME = []
+
+
+def reference(x):
+    if sys.stdin.fileno() > 0 and x.shape == (8, 16):  # where its sets are made, and not where it is described
+        AT_HOME.append(1)
+        time.sleep(100 * (len(AT_HOME) > {most}))
+    return torch.relu(x)
+
+
+def get_inputs():
+    return [torch.randn(8, 16)]
+"""
+
+
+@pytest.mark.slow(20)
+@pytest.mark.parametrize(("most", "seconds", "status"), [(6, 60, "kept"), (0, 15, "not judged")])
+def test_a_budget_that_ends_while_the_reference_runs_ends_the_trials_alone(
+    most: int, seconds: float, status: str, tmp_path: Path
+) -> None:
+    """The answer was accused of nothing, but `cannot run: kfuzz itself failed: OracleError`."""
+    pytest.importorskip("torch")
+    problem, answer = tmp_path / "problem.py", tmp_path / "answer.py"
+    problem.write_text(SLOW.replace("{most}", str(most)))
+    answer.write_text("def f(x):\n    return x.clamp(min=0)\n")
+    with limited(replace(time_limits(), until=time.monotonic() + seconds)):
+        found = kfuzz.judge_file(answer, reference=f"{problem}:reference", budget=2.0, device="cpu")
+    assert (found.status, found.is_cut_short) == (status, True), found
+    assert bool(found.trials) == (status == "kept")
+    assert "kfuzz itself" not in found.finding
+    assert ("not judged: the reference was still running" in found.finding) == (status == "not judged")
