@@ -17,7 +17,8 @@ from typing import Any
 MAKER = "inputs"
 """In the text of an argument: a call of what the file of a reference makes its inputs with."""
 GIVEN = f"{MAKER}()"
-"""What it makes, for objects that have no literal; `inputs(draw)`: under the seed of a draw."""
+"""What it makes, for objects that have no literal; `inputs(draw)`: under the seed of a draw. What calls it is kept by this
+text, as an array may have the name `inputs`."""
 REPLACE = "replace"
 """In such a text: a copy of a named tuple or a dataclass with other fields."""
 
@@ -154,7 +155,7 @@ def value_with(text: str, values: Mapping[str, object]) -> object:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == REPLACE:
             return with_fields(made(node.args[0]), {str(one.arg): made(one.value) for one in node.keywords})
         if isinstance(node, ast.Call) and maker_of(node):
-            return values[MAKER](*map(made, node.args))  # type: ignore[operator]  # it makes inputs
+            return values[GIVEN](*map(made, node.args))  # type: ignore[operator]  # it makes inputs
         if isinstance(node, ast.IfExp):
             return made(node.body if made(node.test) else node.orelse)
         if isinstance(node, ast.BinOp):

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kfuzz.devices import GIVEN, MAKER, ClaimError, DrawnWeights, Job, NeedsGpuError, PythonCall, UnsupportedError
+from kfuzz.devices import GIVEN, ClaimError, DrawnWeights, Job, NeedsGpuError, PythonCall, UnsupportedError
 from kfuzz.devices.python.hiding import hidden
 from kfuzz.devices.python.own_classes import in_own_classes
 from kfuzz.devices.python.raising import find_lack, line_in_file, words_of
@@ -80,8 +80,8 @@ class Modules:
         make = self._maker(job, call)
         if any(GIVEN in text for text in call.arguments):
             made = make(0)
-            return {MAKER: lambda: made}
-        return {MAKER: make}
+            return {GIVEN: lambda: made}
+        return {GIVEN: make}
 
     def _maker(self, job: Job, call: PythonCall) -> Callable[[Any], Any]:
         """What makes the inputs under a draw: it reads those of the job, or calls get_inputs of the reference."""

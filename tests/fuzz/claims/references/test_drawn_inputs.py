@@ -11,7 +11,7 @@ import pytest
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.trials.trial import run_trial
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import names_together, value_with
+from kfuzz.devices import GIVEN, names_together, value_with
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.measure.roundings.guess_host import FunctionWords
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
@@ -329,7 +329,15 @@ def test_the_report_says_what_does_not_vary(tmp_path: Path) -> None:
 def test_an_argument_is_an_array_or_a_part_of_what_is_made() -> None:
     text = "x if draw % 2 else inputs(draw)[0].keys['a']"
     assert set(names_together(text)) == {"x", "draw"}
-    given = {"x": "array", "inputs": lambda draw: [type("Made", (), {"keys": {"a": f"made under {draw}"}})]}
+    given = {"x": "array", GIVEN: lambda draw: [type("Made", (), {"keys": {"a": f"made under {draw}"}})]}
     assert value_with(text, {**given, "draw": 3}) == "array"
     assert value_with(text, {**given, "draw": 4}) == "made under 4"
     assert not names_together("x if other(draw) else y")
+
+
+def test_an_array_may_have_the_name_of_what_makes_inputs() -> None:
+    """A right kernel was called with a function: `AttributeError: 'functools._lru_cache_wrapper' has no dtype`."""
+    given = {"inputs": "array", GIVEN: lambda draw: [f"made under {draw}"]}
+    text = "inputs if draw % 2 else inputs(draw)[0]"
+    assert set(names_together(text)) == {"inputs", "draw"}
+    assert [value_with(text, {**given, "draw": draw}) for draw in (1, 2)] == ["array", "made under 2"]
