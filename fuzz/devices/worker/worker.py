@@ -657,8 +657,12 @@ class _Replies:
         self._pipe, self._mark, self.number = pipe, os.urandom(MARK_BYTES), pipe.fileno()
 
     def send(self, reply: _Reply) -> None:
-        """Send a message."""
-        write(self._pipe, [self._mark, *pack_plain(reply)])
+        """Send a message; in the place of one that cannot be written, that this is a bug of kfuzz."""
+        try:
+            parts = pack_plain(reply)
+        except Exception as error:
+            parts = pack_plain(_describe_error(error))
+        write(self._pipe, [self._mark, *parts])
 
 
 def serve(backend: Backend, requests: Incoming, replies: _Replies) -> None:

@@ -1,14 +1,16 @@
 """A launch of Triton on the cpu device. Knows what a launch gives; it knows no version of Triton."""
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import SupportsIndex
 
 import torch
 
 from kfuzz.devices import ClaimError, UnsupportedError
 from kfuzz.devices.python.extensions import CALLS
-from kfuzz.devices.python.launched.kernels import LaunchedKernel, Sides, count_parameters, run_launch
+from kfuzz.devices.python.launched.kernels import LaunchedKernel, count_parameters, run_launch
 from kfuzz.devices.python.triton.arguments import PassedValue, TritonArguments
 
 LANES = 32
@@ -34,9 +36,10 @@ class Compiled:
     is_gluon: bool = False
 
 
-def launch(kernel: Compiled, grid: Sides, given: Sequence[PassedValue]) -> None:
-    """Run a launch on the cpu device, and leave its results in the tensors."""
+def launch(kernel: Compiled, grid: Sequence[SupportsIndex], given: Sequence[PassedValue]) -> None:
+    """Run a launch on the cpu device, and leave its results in the tensors. A side of the grid may be a tensor."""
     with torch._C.DisableTorchFunction():
+        sides = [operator.index(one) for one in grid]
         try:
             arguments = TritonArguments(kernel.makes_pointers)
             for one in given:
@@ -51,12 +54,12 @@ def launch(kernel: Compiled, grid: Sides, given: Sequence[PassedValue]) -> None:
         made = arguments.made
         more = count_parameters(kernel.text, kernel.name) - len(made.texts)
         for nbytes in (*kernel.scratch, *(0 for _ in range(more)))[:more]:
-            made.add_scratch(nbytes * prod(grid) * kernel.blocks)
+            made.add_scratch(nbytes * prod(sides) * kernel.blocks)
         run_launch(
             LaunchedKernel(
                 kernel.name,
                 kernel.text,
-                grid=(grid[0] * kernel.blocks, grid[1], grid[2]),
+                grid=(sides[0] * kernel.blocks, sides[1], sides[2]),
                 block=(LANES * kernel.warps, 1, 1),
                 shared=kernel.shared,
                 cluster=(kernel.blocks, 1, 1) if kernel.blocks > 1 else (),

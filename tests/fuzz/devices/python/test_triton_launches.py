@@ -51,7 +51,7 @@ TWO_LAYOUTS = """def kernel(y, x, held, cols, N: tl.constexpr):
 
 def forward(x):
     y = torch.empty(x.shape[0])
-    kernel[(x.shape[0],)](y, x, torch.zeros(x.shape[0], 256), x.shape[1], N=256)
+    kernel[(torch.tensor(x.shape[0]),)](y, x, torch.zeros(x.shape[0], 256), x.shape[1], N=256)
     return y
 """
 POINTERS = """def kernel(y, pointers, cols, N: tl.constexpr):

@@ -8,15 +8,19 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
 
 import pytest
 from paths import ROOT, TESTS
 from planted_jobs import expected, job_of, planted, source
 
-from kfuzz.devices import Buffer, DeviceError, Job, Probe
+from kfuzz.common.errors import wrap_unexpected
+from kfuzz.devices import Buffer, DeviceError, Job, Outcome, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.processes import descendants
-from kfuzz.devices.worker.worker import LATE, MOST_TOGETHER, Patience, Worker
+from kfuzz.devices.worker.plain import read_plain
+from kfuzz.devices.worker.worker import LATE, MARK_BYTES, MOST_TOGETHER, Patience, Worker, _Replies
 from kfuzz.oracle.numbers.elements import F32
 
 pytestmark = pytest.mark.slow
@@ -410,3 +414,12 @@ def test_a_limit_on_memory_that_is_lower_than_ours_stays() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_a_reply_that_cannot_be_written_is_a_bug_of_kfuzz_and_no_trap(tmp_path: Path) -> None:
+    """It ended the process, which looked like a kernel's trap: `TypeError: Tensor is no part of a reply`."""
+    with (tmp_path / "replies").open("w+b") as pipe:
+        _Replies(pipe).send(("done", Outcome(notes=(cast(str, object()),)), False))
+        pipe.seek(MARK_BYTES)
+        reply = read_plain(pipe.read, [tuple[str, str, str]], 1 << 20)
+    assert reply[:2] == ("unexpected", str(wrap_unexpected(TypeError("object is no part of a reply"))))
