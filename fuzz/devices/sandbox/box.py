@@ -42,6 +42,7 @@ from kfuzz.devices.sandbox.kernel import (
     machine,
     mount,
 )
+from kfuzz.devices.sandbox.locks import offer_locks
 
 SYSTEM = (
     *("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local/lib", "/usr/share/zoneinfo", "/lib"),
@@ -355,7 +356,8 @@ def enter(box: Box, open_files: Iterable[int], reserved: int = 0) -> None:
         Path("/proc/self/oom_score_adj").write_bytes(b"1000")
     has_scratch = bool(box.scratch) and _own_scratch(box.scratch)
     if has_scratch:
-        os.environ |= {"HOME": box.scratch, "TMPDIR": box.scratch}  # where libraries keep what they have compiled
+        # where libraries keep what they have compiled
+        os.environ |= {"HOME": box.scratch, "TMPDIR": box.scratch, "XDG_CACHE_HOME": box.scratch}
     last = 3
     for one in sorted({*open_files} - {0, 1, 2}):
         if last < one:  # an empty range from 0 would close all files
@@ -370,6 +372,7 @@ def enter(box: Box, open_files: Iterable[int], reserved: int = 0) -> None:
     landlock.restrict(reach, landlock.version())
     drop_capabilities()
     seccomp.restrict()
+    offer_locks()
 
 
 def enter_for_compiler(box: Box) -> None:

@@ -192,3 +192,18 @@ def test_without_a_sandbox_that_library_does_what_it_likes() -> None:
         found = run_trial(load(path), case_of("row_sum", {"x": X}), {}, device, Probe(check=True, runs=2))
     assert found.errors
     MADE.unlink()
+
+
+def test_an_answer_has_locks_and_a_folder_for_what_it_keeps(
+    tmp_path: Path, device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of Triton that locks its cache was refused: multiprocessing.Lock() raised a PermissionError."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
+    text = (
+        "import multiprocessing, os, pathlib\n\nLOCK = multiprocessing.Lock()\n"
+        "KEPT = pathlib.Path(os.environ['XDG_CACHE_HOME']) / 'mine'\nKEPT.mkdir(exist_ok=True)\n\n\ndef f(x):\n"
+        "    with LOCK:\n        assert not LOCK.acquire(block=False)\n    return x.sum(1)\n"
+    )
+    trial = judge_text(tmp_path, text, device)
+    assert not trial.defects, trial
+    assert trial.elements
