@@ -22,6 +22,7 @@ from kfuzz.devices import (
     DeviceError,
     Finding,
     Job,
+    MissingError,
     NeedsGpuError,
     OtherLibraryError,
     PythonCall,
@@ -37,7 +38,14 @@ from kfuzz.devices.python.lending import CapturedCall, GraphLender, Lender
 from kfuzz.devices.python.lent_memory import LentArray, Memory
 from kfuzz.devices.python.loading import NoInputsError
 from kfuzz.devices.python.probes import same_bits
-from kfuzz.devices.python.raising import error_text, find_lack, is_of_sandbox, line_in_file, words_of
+from kfuzz.devices.python.raising import (
+    error_text,
+    find_lack,
+    is_of_sandbox,
+    line_in_file,
+    module_half_imported,
+    words_of,
+)
 from kfuzz.devices.python.refusing import is_of_guard_all, is_refusal
 from kfuzz.devices.worker.printed import PrintReader
 from kfuzz.kinds import KINDS
@@ -240,7 +248,10 @@ class Caller:
             if is_of_guard_all(error):
                 raise RefusedError(Refusal(f"not under --guard-all: {words_of(error)}", line)) from None
             check_sandbox_allows(error, self.job.path, line)
-            if self.gpu != "real" and (lack := find_lack(error)) is not None:
+            lack = None if self.gpu == "real" else find_lack(error)
+            if (module := module_half_imported(error)) and not (lack and self.gpu == "missing"):
+                raise MissingError(f"{self.job.path}: {module} cannot be imported here: {words_of(error)}") from None
+            if lack is not None:
                 if lack.is_of_input and self.gpu == "imitated":
                     raise RefusedError(Refusal(lack.words, line)) from None
                 of = NeedsGpuError if self.gpu == "missing" else UnsupportedError

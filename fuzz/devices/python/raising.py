@@ -43,6 +43,17 @@ def find_lack(error: BaseException) -> Lack | None:
     return None
 
 
+def module_half_imported(error: BaseException) -> str:
+    """The module of a library whose own text an exception came through, as it was imported; empty if there is none.
+
+    No call is at fault for that. What such a module has registered stays, so a second try fails in another way.
+    """
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_code.co_name == "<module>")
+    names = (str(frame.f_globals.get("__name__", "")) for frame in frames)
+    packages = tuple(one for library in libraries().values() for one in library.packages)
+    return next((name for name in names if is_in(name, packages)), "")
+
+
 def is_of_sandbox(error: BaseException) -> bool:
     """Whether an exception comes of a call of the system that the sandbox of this process refuses."""
     every: list[BaseException | None] = [error]

@@ -311,3 +311,16 @@ def test_a_write_out_of_bounds_at_import_is_a_warning_and_not_made(
     assert found.errors == ()
     assert {defect.kind for defect in found.defects} == kinds
     assert all("while the file is imported" in defect.message and defect.line == 11 for defect in found.defects)
+
+
+def test_a_module_of_a_library_that_fails_as_it_is_imported_is_no_finding(
+    device: PythonDevice, tmp_path: Path
+) -> None:
+    """Right kernels were accused: `Only a single TORCH_LIBRARY can be used to register the namespace _inductor_test`."""
+    twice = (
+        "import importlib, sys\n\nimport torch\n\nNAME = 'torch._inductor.test_operators'\n\n\ndef f(x):\n"
+        "    first = importlib.import_module(NAME)\n    del sys.modules[NAME]\n    importlib.import_module(NAME)\n"
+        "    return x.sum(1)\n"
+    )
+    with pytest.raises(MissingError, match=r"torch\._inductor\.test_operators cannot be imported here: RuntimeError"):
+        trial_of(tmp_path, "twice", twice, device)
