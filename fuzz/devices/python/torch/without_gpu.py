@@ -133,6 +133,22 @@ def of_host(register: Callable[..., object]) -> Callable[..., object]:
     return registered
 
 
+def impl_of_host(impl: Callable[..., object]) -> Callable[..., object]:
+    """Library.impl, for which a GPU's implementation takes the place of the host's: what is called is on the GPU."""
+    of_gpu: set[str] = set()
+
+    def registered(library: torch.library.Library, op: object, fn: object, key: str = "", **named: object) -> object:
+        own = host_keys(key or library.dispatch_key)
+        which = f"{library.ns}/{str(op).rpartition('::')[2]}/{own}"
+        if own != (key or library.dispatch_key):
+            of_gpu.add(which)
+            torch.library._impls.discard(which)  # some versions of torch take no second one
+            return impl(library, op, fn, own, **named)
+        return None if which in of_gpu else impl(library, op, fn, key, **named)
+
+    return registered
+
+
 def host_keys(value: object) -> object:
     """Names of devices and dispatch keys, with the host's in place of a GPU's."""
     if isinstance(value, list | tuple):
@@ -194,7 +210,7 @@ CUDA: dict[str, object] = {
     **{name: silent(name) for name in ("init", "synchronize", "empty_cache", "set_device", "set_stream", "manual_seed",
                                        "manual_seed_all", "reset_peak_memory_stats")},
 }  # fmt: skip
-LIBRARY = {name: of_host(getattr(torch.library, name)) for name in ("custom_op", "impl", "register_kernel")}
+LIBRARY = {name: of_host(getattr(torch.library, name)) for name in ("custom_op", "register_kernel")}
 ACCELERATOR: dict[str, object] = {
     "is_available": lambda: True,
     "device_count": lambda: 1,
@@ -222,7 +238,7 @@ def as_on_gpu(path: Path) -> Iterator[None]:
         replace_names(torch.accelerator, ACCELERATOR) if hasattr(torch, "accelerator") else nullcontext(),
         replace_names(torch._C, {"_cuda_getCurrentRawStream": lambda _: 0}),
         replace_names(torch.library, LIBRARY),
-        replace_names(torch.library.Library, {"impl": of_host(torch.library.Library.impl)}),
+        replace_names(torch.library.Library, {"impl": impl_of_host(torch.library.Library.impl)}),
         replace_names(torch.Tensor, {"record_stream": silent("record_stream")}),
         replace_names(torch.autograd, {"_engine_run_backward": run_backward}),
         replace_names(cpp_extension, loaders),

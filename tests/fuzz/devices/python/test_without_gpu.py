@@ -313,9 +313,7 @@ def test_a_write_out_of_bounds_at_import_is_a_warning_and_not_made(
     assert all("while the file is imported" in defect.message and defect.line == 11 for defect in found.defects)
 
 
-def test_a_module_of_a_library_that_fails_as_it_is_imported_is_no_finding(
-    device: PythonDevice, tmp_path: Path
-) -> None:
+def test_a_module_of_a_library_that_fails_as_it_is_imported_is_no_finding(device: PythonDevice, tmp_path: Path) -> None:
     """Right kernels were accused: `Only a single TORCH_LIBRARY can be used to register the namespace _inductor_test`."""
     twice = (
         "import importlib, sys\n\nimport torch\n\nNAME = 'torch._inductor.test_operators'\n\n\ndef f(x):\n"
@@ -324,3 +322,31 @@ def test_a_module_of_a_library_that_fails_as_it_is_imported_is_no_finding(
     )
     with pytest.raises(MissingError, match=r"torch\._inductor\.test_operators cannot be imported here: RuntimeError"):
         trial_of(tmp_path, "twice", twice, device)
+
+
+def test_an_operator_has_the_implementation_of_the_gpu_beside_that_of_the_host(
+    device: PythonDevice, tmp_path: Path
+) -> None:
+    """torch._dynamo has such an operator of its own: a right kernel was accused where its import came late."""
+    both = (
+        (
+            TRITON.format("tl.store(y + i, i.to(tl.float32), mask=i < 0)")
+            + """
+LIBRARY = torch.library.Library("kfuzz_tests_both", "DEF")
+LIBRARY.define("summed(Tensor x) -> Tensor")
+for key, sign in (("CPU", -1), ("CUDA", 1), ("CPU", -1)):
+    LIBRARY.impl("summed", lambda x, sign=sign: sign * x.sum(1), key)
+
+
+def f(x):
+    forward(x)
+    import torch._dynamo
+    return torch.ops.kfuzz_tests_both.summed(x)
+"""
+        )
+        .replace("def forward", "def _forward")
+        .replace("    forward(x)", "    _forward(x)")
+    )
+    found = trial_of(tmp_path, "both", both, device)
+    assert not found.errors, found.errors
+    assert found.elements
