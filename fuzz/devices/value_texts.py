@@ -17,8 +17,8 @@ from typing import Any
 MAKER = "inputs"
 """In the text of an argument: a call of what the file of a reference makes its inputs with."""
 GIVEN = f"{MAKER}()"
-"""What it makes, for objects that have no literal; `inputs(draw)`: under the seed of a draw. What calls it is kept by this
-text, as an array may have the name `inputs`."""
+"""What it makes, for objects that have no literal; `inputs(draw)`: under the seed of a draw. What calls it is kept by
+this text, as an array may have the name `inputs`."""
 REPLACE = "replace"
 """In such a text: a copy of a named tuple or a dataclass with other fields."""
 

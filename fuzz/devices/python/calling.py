@@ -249,8 +249,7 @@ class Caller:
                 raise RefusedError(Refusal(f"not under --guard-all: {words_of(error)}", line)) from None
             check_sandbox_allows(error, self.job.path, line)
             lack = None if self.gpu == "real" else find_lack(error)
-            if (module := module_half_imported(error)) and not (lack and self.gpu == "missing"):
-                raise MissingError(f"{self.job.path}: {module} cannot be imported here: {words_of(error)}") from None
+            check_libraries_load(error, self.job.path, does_lack=lack is not None and self.gpu == "missing")
             if lack is not None:
                 if lack.is_of_input and self.gpu == "imitated":
                     raise RefusedError(Refusal(lack.words, line)) from None
@@ -340,6 +339,12 @@ class Caller:
 def bytes_of(answers: Sequence[EarlierAnswer]) -> int:
     """The memory that the bits of answers take."""
     return sum(one.bits.nbytes for one in answers)
+
+
+def check_libraries_load(error: BaseException, path: Path, *, does_lack: bool) -> None:
+    """Raise MissingError if an exception comes of the import of a library's module, unless that lacks a GPU."""
+    if not does_lack and (module := module_half_imported(error)):
+        raise MissingError(f"{path}: {module} cannot be imported here: {words_of(error)}") from None
 
 
 def check_sandbox_allows(error: BaseException, path: Path, line: int | None) -> None:

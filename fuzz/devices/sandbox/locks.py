@@ -3,9 +3,8 @@
 A process in a sandbox starts no other, so one in its own memory locks all that could be locked. Knows Python's locks.
 """
 
-import ctypes
-
 import _multiprocessing
+import ctypes
 
 BYTES = 64
 """More than a semaphore of any of Linux's C libraries takes."""
@@ -17,7 +16,7 @@ class SemLock(_multiprocessing.SemLock):
     __module__ = _multiprocessing.__name__
     memory: object
 
-    def __new__(cls, kind: int, value: int, maxvalue: int, name: str, unlink: bool) -> "SemLock":  # noqa: ARG004
+    def __new__(cls, kind: int, value: int, maxvalue: int, name: str, unlink: bool) -> "SemLock":
         """As the system's own is made, whose name this one does without."""
         memory = ctypes.create_string_buffer(BYTES)
         address = ctypes.addressof(memory)

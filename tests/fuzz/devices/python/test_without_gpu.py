@@ -314,7 +314,7 @@ def test_a_write_out_of_bounds_at_import_is_a_warning_and_not_made(
 
 
 def test_a_module_of_a_library_that_fails_as_it_is_imported_is_no_finding(device: PythonDevice, tmp_path: Path) -> None:
-    """Right kernels were accused: `Only a single TORCH_LIBRARY can be used to register the namespace _inductor_test`."""
+    """Right kernels were accused: `Only a single TORCH_LIBRARY can be used to register the namespace _inductor_...`."""
     twice = (
         "import importlib, sys\n\nimport torch\n\nNAME = 'torch._inductor.test_operators'\n\n\ndef f(x):\n"
         "    first = importlib.import_module(NAME)\n    del sys.modules[NAME]\n    importlib.import_module(NAME)\n"
