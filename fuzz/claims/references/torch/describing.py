@@ -30,6 +30,7 @@ from kfuzz.claims.references.torch.inputs import (
 )
 from kfuzz.claims.references.torch.integers import ABSENT, PERMUTATION, with_limits
 from kfuzz.claims.references.torch.op_file import op_file, outputs_of, returned_at, shown
+from kfuzz.claims.references.torch.origins import origins_of
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
 from kfuzz.claims.references.torch.sizes import elements_of, sizes_in, with_fixed_names, with_fixed_sizes
@@ -99,13 +100,16 @@ def described(asked: Mapping[str, Any], seconds: float = MOST_SECONDS_OF_ALL) ->
             known = runnable_of(asked)
             if not (asked["inputs"] or asked["task"] or asked.get("is_cuda")):
                 check_integers(known.declared)
+                if not asked.get("are_floats_free"):
+                    check_floats(known, Path(asked["path"]))
             answer = answer_for(known, asked)
         if answer["runs_at_home"] or asked["inputs"] or asked["task"] or asked.get("is_cuda"):
             return answer
-        words = "with other integers and numbers it does not run at its own sizes"
+        words, are_bound = "with other integers and numbers it does not run at its own sizes", False
     except (Exception, TooSlowError) as error:  # any error of the user's file, or of torch: reported as it is
         is_own = isinstance(error, CannotError | TooSlowError)
         words = str(error) if is_own else f"the reference cannot be run: {words_of(error)}"
+        are_bound = isinstance(error, BoundFloatsError)
         answer = {"error": words}
         is_asked_again = does_ask_for_gpu(words) and not asked.get("as_on_gpu")
         if isinstance(error, NeverJudgedError) or asked["inputs"] or asked["task"] or is_asked_again:
@@ -116,8 +120,12 @@ def described(asked: Mapping[str, Any], seconds: float = MOST_SECONDS_OF_ALL) ->
         except CannotError as last:
             if "error" in answer:
                 is_all = isinstance(last, NeverJudgedError) or str(last) == words
-                return {"error": str(last) if is_all else f"{words}; {last}"}
-    return answer
+                answer = {"error": str(last) if is_all else f"{words}; {last}"}
+    return described({**asked, "are_floats_free": True}, seconds) if are_bound else answer
+
+
+class BoundFloatsError(CannotError):
+    """The numbers of a float input follow from others, or have a rule."""
 
 
 class TooSlowError(BaseException):
@@ -262,6 +270,15 @@ def check_integers(declared: Declared) -> None:
     """
     if own := [name for name, one in declared.seen.items() if one.order != PERMUTATION]:
         raise CannotError(f"what the integers of {' and '.join(own)} may be is known to get_inputs alone")
+
+
+def check_floats(known: Runnable, path: Path) -> None:
+    """Refuse floats that get_inputs computes: a squared norm, shares of a softmax, a matrix that is symmetric, a mask.
+    A reference takes others too, for which a right kernel that relies on what they are has other answers.
+    """
+    make = getattr(known.module, "get_inputs", None)
+    if callable(make) and (bound := origins_of(make, path, ("meta", "cpu")).names(known.names)):
+        raise BoundFloatsError(f"what the numbers of {' and '.join(bound)} may be is known to get_inputs alone")
 
 
 def check_shapes(

@@ -1,12 +1,13 @@
 """The last way to make a reference's inputs: whatever get_inputs makes, called under another seed for each trial.
 
 An input of one integer, the draw, says under which seed. Floats of one shape are arrays that kfuzz draws, in every
-other draw; all else, such as integers, truths and objects, is as get_inputs makes it. Knows get_inputs and torch's
+other draw, unless get_inputs computes them or others from them; all else, such as integers, truths and objects, is as
+get_inputs makes it. Knows get_inputs and torch's
 tensors; it knows no set.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -130,8 +131,12 @@ def draws_of(module: ModuleType, path: Path) -> Callable[[int], Any]:
     return make
 
 
-def drawn_inputs_of(make: Callable[[int], Any], reference: Callable[..., Any]) -> DrawnInputs:
-    """The inputs of a reference in this way, by what get_inputs makes under a few seeds."""
+def drawn_inputs_of(
+    make: Callable[[int], Any], reference: Callable[..., Any], own: Collection[Keys] = ()
+) -> DrawnInputs:
+    """The inputs of a reference in this way, by what get_inputs makes under a few seeds. `own`: the places at which
+    the numbers are always those of get_inputs.
+    """
     first = make(0)
     if (made := sum(one.numel() for one in tensors_of_data(first))) > MOST_BESIDE:
         raise CannotError(f"get_inputs makes {made:,} elements, too many for a trial")
@@ -143,7 +148,7 @@ def drawn_inputs_of(make: Callable[[int], Any], reference: Callable[..., Any]) -
     is_alike = shapes.count(shapes[0]) == SEEDS and all(outline(one) == outline(every[0]) for one in every)
     if not is_alike or any(shape_at(one, keys) != shape_at(every[0], keys) for one in every for keys in changed):
         every = every[:1]
-    found = [keys for keys in arrays_in(every) if keys not in changed]
+    found = [keys for keys in arrays_in(every) if keys not in changed and keys not in own]
     kept = [*changed, *without_own_domain(found, make, reference)]
     names = dict(zip(tensor_places(every[0]), names_of_inputs(reference, every[0]), strict=True))
     role = next(one for one in ROLES if one not in names.values())
@@ -156,8 +161,8 @@ def drawn_inputs_of(make: Callable[[int], Any], reference: Callable[..., Any]) -
     halves = [OF_TYPE[kind].name for kind in (torch.bfloat16, torch.float16) if kind in kinds]
     most = MOST_DRAWS if len(every) > 1 else PER_SEED
     made = DrawnInputs(role, arrays, (), (), most, next(iter(halves), ""))
-    own = list(texts_of(made.with_own_numbers, every))
-    return replace(made, texts=list(texts_of(made, every)), own_texts=own)
+    own_texts = list(texts_of(made.with_own_numbers, every))
+    return replace(made, texts=list(texts_of(made, every)), own_texts=own_texts)
 
 
 def answers_at(make: Callable[[int], Any], reference: Callable[..., Any]) -> Iterator[torch.Tensor]:

@@ -24,6 +24,7 @@ from kfuzz.claims.references.torch.declared import Declared, reference_of
 from kfuzz.claims.references.torch.drawn import DrawnInputs, drawn_inputs_of, draws_of
 from kfuzz.claims.references.torch.given import MadeInputs, inputs_of, known_inputs, parameters_of
 from kfuzz.claims.references.torch.model_functions import Forward, function_of_task, is_task
+from kfuzz.claims.references.torch.origins import origins_of
 from kfuzz.claims.references.torch.schemas import inputs_by_schema
 from kfuzz.claims.references.torch.sizes import MOST_WEIGHTS
 from kfuzz.claims.references.torch.tasks import read_tests, task_of
@@ -118,8 +119,12 @@ def inputs_for(
         of_schema = MadeInputs(*inputs_by_schema(reference))
         return of_schema, of_schema.call
     if "drawn" in asked:
-        make = draws_of(module, Path(asked["path"]))
-        drawn = DrawnInputs.read(asked["drawn"]) if asked["drawn"] else drawn_inputs_of(make, reference)
+        path = Path(asked["path"])
+        make = draws_of(module, path)
+        if asked["drawn"]:
+            drawn = DrawnInputs.read(asked["drawn"])
+        else:
+            drawn = drawn_inputs_of(make, reference, origins_of(module.get_inputs, path).kept)
         return drawn, partial(drawn.call, make=make)
     known = asked.get("given")
     source = asked["source"]
