@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ class Part:
     @property
     def is_whole(self) -> bool:
         """Whether no element is left out."""
-        return bool(self.marks.all())
+        return prod(self.shape) >= self.elements and bool(self.marks.all())
 
     @property
     def marks(self) -> torch.Tensor:
