@@ -33,14 +33,14 @@ MOVES = {"clone", "copy", "_to_copy", "cat", "stack", "flip", "_unsafe_view", "_
 
 
 @dataclass(frozen=True, eq=False)
-class Content:
+class StorageContent:
     """The elements of a storage at some time, and the parts of others from which they were computed.
 
     `is_bound`: not each number may be there. `is_constant`: the same under each seed. `is_plain`: of constants that
     fit no other tensor, since their elements do not differ.
     """
 
-    sources: Sequence[tuple["Content", "Part"]] = ()
+    sources: Sequence[tuple["StorageContent", "StoragePart"]] = ()
     is_bound: bool = False
     is_constant: bool = False
     is_plain: bool = False
@@ -48,7 +48,7 @@ class Content:
 
 
 @dataclass(frozen=True)
-class Part:
+class StoragePart:
     """The elements of a storage that a tensor has, in its order."""
 
     shape: tuple[int, ...]
@@ -57,13 +57,13 @@ class Part:
     elements: int
 
     @classmethod
-    def of(cls, one: torch.Tensor) -> "Part":
+    def of(cls, one: torch.Tensor) -> "StoragePart":
         elements = one.untyped_storage().nbytes() // one.element_size()
         return cls(tuple(one.shape), one.stride(), int(one.storage_offset()), elements)
 
     @property
-    def whole(self) -> "Part":
-        return Part((self.elements,), (1,), 0, self.elements)
+    def whole(self) -> "StoragePart":
+        return StoragePart((self.elements,), (1,), 0, self.elements)
 
     @property
     def is_whole(self) -> bool:
@@ -78,13 +78,13 @@ class Part:
             marks.as_strided(self.shape, self.strides, self.offset).fill_(True)
             return marks
 
-    def overlaps(self, other: "Part") -> bool:
+    def overlaps(self, other: "StoragePart") -> bool:
         if self == other or self.elements != other.elements:  # of another type, such as bytes
             return True
         return bool((self.marks & other.marks).any())
 
 
-Place = tuple[Content, Part]
+StoragePlace = tuple[StorageContent, StoragePart]
 
 
 class OriginsMode(UncompiledMode):
@@ -92,7 +92,7 @@ class OriginsMode(UncompiledMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.contents: dict[int, Content] = {}
+        self.contents: dict[int, StorageContent] = {}
         self.alive: list[StorageWeakRef] = []
         """No other storage takes the name of one that is gone."""
 
@@ -113,17 +113,18 @@ class OriginsMode(UncompiledMode):
         made = func(*args, **given)
         if is_view(func):
             return made
-        for one, before in changed or [(one, None) for one in tensors_in(made)]:
+        new: list[tuple[torch.Tensor, StoragePlace | None]] = [(one, None) for one in tensors_in(made)]
+        for one, before in changed or new:
             self.note(one, content_of(func, one, read, before))
         return made
 
-    def place_of(self, one: torch.Tensor) -> Place:
+    def place_of(self, one: torch.Tensor) -> StoragePlace:
         """The elements of a tensor; those of an unknown origin, such as numpy's, count as drawn."""
         if key_of(one) not in self.contents:
-            self.note(one, Content(is_constant=one.numel() == 1, is_plain=one.numel() == 1))
-        return self.contents[key_of(one)], Part.of(one)
+            self.note(one, StorageContent(is_constant=one.numel() == 1, is_plain=one.numel() == 1))
+        return self.contents[key_of(one)], StoragePart.of(one)
 
-    def note(self, one: torch.Tensor, content: Content) -> None:
+    def note(self, one: torch.Tensor, content: StorageContent) -> None:
         if key_of(one) not in self.contents:
             self.alive.append(StorageWeakRef(one.untyped_storage()))
         self.contents[key_of(one)] = content
@@ -132,9 +133,9 @@ class OriginsMode(UncompiledMode):
 def content_of(
     func: Any,  # noqa: ANN401  an operation of torch
     made: torch.Tensor,
-    read: Sequence[tuple[Place, torch.dtype]],
-    before: Place | None,
-) -> Content:
+    read: Sequence[tuple[StoragePlace, torch.dtype]],
+    before: StoragePlace | None,
+) -> StorageContent:
     """What a storage holds after an operation wrote a tensor there; `before`: what that tensor was."""
     name, draws = name_of(func).removesuffix("_"), does_draw(func)
     is_fresh = draws or name in CONSTANT or name == "copy"
@@ -153,20 +154,20 @@ def content_of(
         is_bound |= before[0].is_bound or before[0].is_constant != is_constant
         is_constant, is_plain = is_constant & before[0].is_constant, is_plain & before[0].is_plain
         sources.append((before[0], before[1].whole))
-    return Content(sources, is_bound, is_constant, is_plain, name in EMPTY)
+    return StorageContent(sources, is_bound, is_constant, is_plain, name in EMPTY)
 
 
 def has_floats(dtype: torch.dtype) -> bool:
-    return dtype.is_floating_point or dtype.is_complex
+    return bool(dtype.is_floating_point or dtype.is_complex)
 
 
 @cache
 def is_pointwise(func: Any) -> bool:  # noqa: ANN401  an operation of torch
     """Whether an element of the result follows from those in its place."""
-    return torch.Tag.pointwise in func.tags
+    return bool(torch.Tag.pointwise in func.tags)
 
 
-def common_parts(one: Place, other: Place) -> Iterator[tuple[Part, Part]]:
+def common_parts(one: StoragePlace, other: StoragePlace) -> Iterator[tuple[StoragePart, StoragePart]]:
     """The parts of numbers from which both were computed, as each of them reads these."""
     common = {id(content): content for content in every_source(one) if not content.is_plain}
     common = {id(content): content for content in every_source(other) if id(content) in common}
@@ -177,7 +178,7 @@ def common_parts(one: Place, other: Place) -> Iterator[tuple[Part, Part]]:
                 yield part, its
 
 
-def every_source(place: Place) -> Iterator[Content]:
+def every_source(place: StoragePlace) -> Iterator[StorageContent]:
     """All from which the elements there were computed, with themselves."""
     met, open_ = {id(place[0])}, [place[0]]
     while open_:
@@ -188,7 +189,7 @@ def every_source(place: Place) -> Iterator[Content]:
         open_ += new
 
 
-def first_within(place: Place, wanted: Mapping[int, Content]) -> Iterator[Place]:
+def first_within(place: StoragePlace, wanted: Mapping[int, StorageContent]) -> Iterator[StoragePlace]:
     """The nearest of these contents from which the elements there were computed."""
     met, open_ = {(id(place[0]), place[1])}, [place]
     while open_:
