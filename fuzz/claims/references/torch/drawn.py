@@ -134,9 +134,7 @@ def draws_of(module: ModuleType, path: Path) -> Callable[[int], Any]:
 def drawn_inputs_of(
     make: Callable[[int], Any], reference: Callable[..., Any], own: Collection[Keys] = ()
 ) -> DrawnInputs:
-    """The inputs of a reference in this way, by what get_inputs makes under a few seeds. `own`: the places at which
-    the numbers are always those of get_inputs.
-    """
+    """The inputs of a reference in this way, by a few seeds. `own`: places that always have get_inputs' own numbers."""
     first = make(0)
     if (made := sum(one.numel() for one in tensors_of_data(first))) > MOST_BESIDE:
         raise CannotError(f"get_inputs makes {made:,} elements, too many for a trial")
