@@ -315,6 +315,7 @@ def test_a_write_out_of_bounds_at_import_is_a_warning_and_not_made(
 
 def test_a_module_of_a_library_that_fails_as_it_is_imported_is_no_finding(device: PythonDevice, tmp_path: Path) -> None:
     """Right kernels were accused: `Only a single TORCH_LIBRARY can be used to register the namespace _inductor_...`."""
+    pytest.importorskip("torch", reason="torch is not installed")
     twice = (
         "import importlib, sys\n\nimport torch\n\nNAME = 'torch._inductor.test_operators'\n\n\ndef f(x):\n"
         "    first = importlib.import_module(NAME)\n    del sys.modules[NAME]\n    importlib.import_module(NAME)\n"
@@ -328,6 +329,7 @@ def test_an_operator_has_the_implementation_of_the_gpu_beside_that_of_the_host(
     device: PythonDevice, tmp_path: Path
 ) -> None:
     """torch._dynamo has such an operator of its own: a right kernel was accused where its import came late."""
+    pytest.importorskip("triton", reason="triton is not installed")
     both = (
         (
             TRITON.format("tl.store(y + i, i.to(tl.float32), mask=i < 0)")
