@@ -243,7 +243,7 @@ shape = (48,)
 
 def get_inputs():
     x = torch.rand(batch, *shape)
-    return [x, torch.randint(0, 2, x.shape).bool(), torch.randint(0, 2, (batch,)).float() * 2 - 1]
+    return [x, torch.randint(0, 2, x.shape).bool(), torch.randn(batch)]
 """
 
 
