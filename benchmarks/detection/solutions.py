@@ -126,7 +126,7 @@ def keep(solution: Solution, future: "Future[Judgement]", folder: Path) -> None:
     except JudgingError as error:
         judged = Judgement("cannot run", "none", f"no verdict: {error}")
     if judged.case:
-        np.savez_compressed(folder / f"{solution.key}.npz", **dict(judged.case))  # type: ignore[arg-type]
+        np.savez_compressed(folder / f"{solution.key}.npz", **dict(judged.case))  # type: ignore[arg-type]  # by any name
     found = outcome_of(solution, judged)
     (folder / f"{solution.key}.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
     print(found.status, found.key, found.kind, f"{found.seconds:.1f} s", found.why, file=sys.stderr, flush=True)

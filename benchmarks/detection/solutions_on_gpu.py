@@ -9,6 +9,7 @@ inputs; an answer of indices is compared by the elements at them. Of problems wi
 as a part of what adding in any order may give, by a textbook bound. Then KernelBench's own test is asked, as its
 eval.py has it: five other draws of the inputs, allclose with 1e-4 against torch in float32 as torch sets it; and the
 same with the 1e-2 of its first versions. Neither kfuzz nor its oracle takes part. Runs what others wrote, natively.
+Long, since it is the process that runs one solution, too, and knows nothing of kfuzz.
 
 A core builds a solution in about a minute, and twice that with all of torch's headers: nvcc gets those of tensors alone
 (HEADER), and all of them if that fails. Solutions are built several at a time (benchmarks.detection.built_together),
@@ -235,7 +236,7 @@ def own_test(torch: Any, problem: Any, answer: Any) -> dict[str, Any]:  # noqa: 
             for name, tolerance in zip(accepts, (TOLERANCE, LOOSE), strict=True):
                 parts = zip(want.reshape(-1).split(PART), got.reshape(-1).split(PART), strict=True)
                 accepts[name] &= all(torch.allclose(one, two, atol=tolerance, rtol=tolerance) for one, two in parts)
-    except Exception:  # of the solution, or of a type that allclose does not compare
+    except Exception:  # of the solution, which fails KernelBench's own test, too, or of a type without allclose
         accepts = dict.fromkeys(accepts, False)
     return {**accepts, "own_seconds": time.perf_counter() - began}
 
