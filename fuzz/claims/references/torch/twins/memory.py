@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from kfuzz.claims.references.torch.storage import key_of
+from kfuzz.claims.references.torch.twins.lasting import LASTING
 from kfuzz.claims.references.torch.twins.sets import TINY, UNITS, NumberFacts, NumberSet, facts_of, in_type, numbers_of
 
 MOST_KEPT = 2**22
@@ -18,13 +19,17 @@ MOST_KEPT = 2**22
 
 @dataclass(frozen=True, eq=False)
 class StorageTwin:
-    """The numbers of one storage, in a row; of complex numbers their parts. `alive` keeps the storage's address."""
+    """The numbers of one storage, in a row; of complex numbers their parts. `alive` keeps the storage's address.
+
+    `size`: the sizes of the numbers, if they are there already.
+    """
 
     x: torch.Tensor
     r: torch.Tensor | None
     dtype: torch.dtype
     alive: Any = field(repr=False)
     facts: NumberFacts | None = None
+    size: torch.Tensor | None = None
 
     def end(self, sign: int) -> torch.Tensor:
         return NumberSet(self.x, self.r, self.dtype).end(sign)
@@ -64,7 +69,7 @@ class Twins:
 
     def get(self, one: torch.Tensor) -> NumberSet:
         """The set of a tensor's numbers."""
-        twin = self.known.get(key_of(one))
+        twin = self.known.get(key_of(one)) or self._lasting(one)
         if twin is None:
             return self._given(one)
         twin = self._as_type(twin, real_type(one.dtype))
@@ -72,7 +77,18 @@ class Twins:
         if one.is_complex():
             x, r = torch.view_as_complex(x.contiguous()), None if r is None else r.norm(dim=-1)
             return NumberSet(x.conj() if one.is_conj() else x, r, one.dtype)
-        return NumberSet(x, r, one.dtype, facts=twin.facts)
+        size = None if twin.size is None else _seen(twin.size, one)
+        return NumberSet(x, r, one.dtype, facts=twin.facts, known_size=size)
+
+    def _lasting(self, one: torch.Tensor) -> StorageTwin | None:
+        """The twin of a large storage that was there in an earlier run."""
+        held = LASTING.get(one)
+        if held is None:
+            return None
+        r = held.flushed if self.flushes else None
+        twin = StorageTwin(held.x, r, one.dtype, held.alive, held.facts, held.size)
+        self.known[key_of(one)] = twin
+        return twin
 
     def get_by_memory(self, one: torch.Tensor) -> NumberSet:
         """The set of numpy's array: that of the storage in which it lies. Nothing is known of floats in another one."""

@@ -62,7 +62,7 @@ class NumberSet:
     """The numbers of an operand. `r`: how far each may be from `x`; None if all are exact.
 
     `is_literal`: it is a number of the reference's text. `is_share`: along the last axis they are shares of one sum.
-    `facts`: what is known of all of them.
+    `facts`: what is known of all of them. `known_size`: their sizes, if they are there already.
     """
 
     x: torch.Tensor
@@ -71,6 +71,7 @@ class NumberSet:
     is_literal: bool = False
     is_share: bool = False
     facts: "NumberFacts | None" = None
+    known_size: torch.Tensor | None = None
 
     @cached_property
     def known(self) -> "NumberFacts":
@@ -87,7 +88,7 @@ class NumberSet:
 
     @cached_property
     def size(self) -> torch.Tensor:
-        return self.number.abs()
+        return self.number.abs() if self.known_size is None else self.known_size
 
     @cached_property
     def is_exact(self) -> bool:

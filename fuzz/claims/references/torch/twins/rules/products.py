@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from kfuzz.claims.references.torch.twins.rules.shared import finite, holds, rounding
+from kfuzz.claims.references.torch.twins.rules.shared import finite, holds, rounding, size_of
 from kfuzz.claims.references.torch.twins.sets import (
     MOST_SINGLE,
     NOTHING,
@@ -72,7 +72,7 @@ def bilinear(first: int, bias: int | None, count_terms: Callable[[Operation, Num
         r = None if is_exact else reached(0.0, True)
         lost = ~(size < MOST_SINGLE)
         if bool(lost.any()) and r is None:  # an infinity among exact numbers stays one, and NaN stays NaN
-            plain = made(finite(a.size), finite(b.size), None if added is None else finite(added.abs()), **factors)
+            plain = made(size_of(a), size_of(b), None if added is None else finite(added.abs()), **factors)
             lost = lost & ~((x.isinf() | x.isnan()) & (plain < MOST_SINGLE))
         r = unknown_where(lost, x, r)
         is_short = is_short and (not isinstance(c, NumberSet) or are_all_short(c.number))
