@@ -53,7 +53,7 @@ def answer_run(folder: Path) -> None:
         if explain:
             explain_answer(folder, answered, explain)
         else:
-            save_sets(folder, answered)
+            save_sets(folder, answered, of_values=kernel is None)
     except CannotError as error:
         (folder / "error.txt").write_text(str(error), encoding="utf-8")
     except Exception as error:  # any error of the user's file at these sizes: reported as it is
@@ -125,10 +125,10 @@ def save_inputs(folder: Path, known: Runnable, path: str, draws: Sequence[int], 
             (folder / NO_DATA).write_text(str(error), encoding="utf-8")
 
 
-def save_sets(folder: Path, asked: AskedRun) -> None:
-    """Leave the sets of each output."""
+def save_sets(folder: Path, asked: AskedRun, *, of_values: bool) -> None:
+    """Leave the sets of each output, or of exact values alone."""
     may_be_nan = asked.is_gradient and not all(are_finite(one) for one in asked.answered.given)
-    sets = [replace(one, may_be_nan=may_be_nan) for one in reference_sets(asked.answered)]
+    sets = [replace(one, may_be_nan=may_be_nan) for one in reference_sets(asked.answered, of_values=of_values)]
     names = asked.outputs
     arrays = {
         key: part for name, one in zip(names, sets, strict=True) for key, part in arrays_of_set(name, one).items()

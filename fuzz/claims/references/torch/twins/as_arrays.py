@@ -19,11 +19,16 @@ def in_doubles(one: torch.Tensor) -> Doubles:
     return made
 
 
-def reference_sets(answered: Answered) -> list[ReferenceSet]:
-    """The set of each output: measured where there are no twins, or these differ; of what is not judged, open."""
+def reference_sets(answered: Answered, *, of_values: bool = False) -> list[ReferenceSet]:
+    """The set of each output: measured where there are no twins, or these differ; of what is not judged, open.
+
+    `of_values`: only the exact values are asked for.
+    """
     with suppress(UnstableError):
         try:
-            return [as_set(one) for one in (answered.measured_sets if answered.is_measured else answered.sets)]
+            if answered.is_measured:
+                return [as_set(one) for one in answered.measured_sets]
+            return [as_set(one) for one in (answered.values if of_values else answered.sets)]
         except (UnfollowedError, DisagreementError):
             return [as_set(one) for one in answered.measured_sets]
     return [as_set(one) for one in answered.open_sets]

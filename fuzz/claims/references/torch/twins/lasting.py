@@ -40,7 +40,8 @@ class LastingNumbers:
     @cached_property
     def facts(self) -> NumberFacts:
         most = float(self.size.max())
-        return NumberFacts(most < float("inf"), False, most + TINY if most == most else float("inf"))
+        is_finite = most < float("inf")
+        return NumberFacts(is_finite, False, most + TINY if is_finite else float("inf"))
 
     @cached_property
     def flushed(self) -> torch.Tensor | None:
