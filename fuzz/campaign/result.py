@@ -99,7 +99,7 @@ class Result:
 
     @property
     def unjudged_rows(self) -> int:
-        """How many of the rows were not judged, or not wholly."""
+        """How many of the rows were not judged; parts of rows add up."""
         return sum(result.progress.unjudged_rows for result in self.kernels)
 
     @property

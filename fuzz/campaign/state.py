@@ -80,9 +80,9 @@ class Progress:
     """The progress of one kernel.
 
     `next` is the number of its next trial; `retired` says why there is none. `rows` were compared, and `unjudged_rows`
-    of them not judged, or not wholly. `worst_ulps`: the largest error of a kept answer, in units in the last place of
-    the largest number of its row; None if it is not known. `error`: its claim or source is at
-    fault. `reasons`: what was not judged, and why, in words. `refusals`: how host functions refused their arguments.
+    of them not judged, where parts of rows add up. `worst_ulps`: the largest error of a kept answer, in units in the
+    last place of the largest number of its row; None if it is not known. `error`: its claim or source is at fault.
+    `reasons`: what was not judged, and why, in words. `refusals`: how host functions refused their arguments.
     `untried`: why cases of vast arrays were not run. `rungs`: the sizes near powers of two
     that were tried (cases/plans/vast.py). `silences`: for `nan` and `pos_inf`, if the claim
     leaves them out, the words that would have kept every trial. `ratios`: a histogram, in equal steps, of how near

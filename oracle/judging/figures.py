@@ -14,11 +14,11 @@ from kfuzz.oracle.numbers.verdict import Verdict
 
 
 def count_unjudged_rows(judged: Mask) -> int:
-    """How many rows have an element that is not judged; of an answer without rows, 0 or 1."""
+    """How many rows are not judged, where parts of rows add up; of an answer without rows, 0 or 1."""
     if all_of(judged):
         return 0
-    rows = judged.reshape(len(judged) if judged.ndim else 1, -1)
-    return int(np.count_nonzero(~rows.all(axis=1)))
+    left, of_row = int(np.count_nonzero(~judged)), judged[0].size if judged.ndim else 1
+    return -(-left // of_row)
 
 
 def error_in_ulps(got: Doubles, enclosure: Enclosure, element: Element | None) -> float | None:

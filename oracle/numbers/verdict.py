@@ -198,7 +198,7 @@ class Verdict:
     rows: int = 0
     """The rows of the answer; its elements if it has no rows."""
     unjudged_rows: int = 0
-    """The rows of which an element was not judged."""
+    """How many rows were not judged; parts of rows add up."""
     ulps: float | None = None
     """The largest error against the exact answer among the judged finite elements, in units in the last place; None of
     integers, grids and float64, whose exact answer float64 does not give."""

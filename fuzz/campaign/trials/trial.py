@@ -47,7 +47,7 @@ Outputs = Mapping[str, NDArray[np.generic]]
 class Trial:
     """The result of a trial.
 
-    `axes` are the kernel's own. `rows` were compared, and `unjudged_rows` of them not judged, or not wholly; `elements`
+    `axes` are the kernel's own. `rows` were compared, and `unjudged_rows` of them not judged; `elements`
     were judged; `reasons` say what was not. `ulps`: the largest error of a kept answer, as in a Verdict. `silences`:
     for each special value in the case that the claim does not mention (`nan`, `pos_inf`), the words with which the
     kernel would have been kept. `seconds` maps device and oracle to their time. `ended`: the trial ended the process

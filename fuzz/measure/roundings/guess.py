@@ -194,7 +194,8 @@ def check_op(where: str, op: str) -> None:
 
 def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> Iterator[GuessGroup]:
     """Claims in TOML: of the function that calls the kernels if users call that, else of the kernel, with a launch of
-    the text and then with usual ones.
+    the text and then with usual ones. A function that launches the only kernel comes first beside a reference, and
+    after the kernel else: it may be a program's own.
     """
     variants = list(variants_of(op))
     hosts = [toml for one in variants for toml in host_claims(one, source, said)]
@@ -206,6 +207,9 @@ def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> 
         reason = untold(op, source, said) if known else f"no function {said.entry}; there are {', '.join(functions)}"
         raise ClaimError(f"{where}: {reason}")
     if not hosts:
+        beside = [toml for one in variants for toml in host_claims(one, source, said, of_one=True)]
+        if op.endswith(".py") and beside:
+            yield GuessGroup(beside)
         if not entries_of(source) and len(every := entries_for(source)) == 1:  # it launches kernels of other files
             raise ClaimError(f"{where}: {untold(op, source, replace(said, entry=every[0]))}")
         function = function_of(where, source)
@@ -213,6 +217,8 @@ def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> 
             for one in variants:
                 of_one = claims_with(find_launches, one, function, source, said.arguments)
                 yield GuessGroup(of_one, is_launch_written=find_launches is not usual_launches)
+        if beside and not op.endswith(".py"):
+            yield GuessGroup(beside)
 
 
 def found_in(kernel: Kernel, device: CpuDevice, tried: GuessesSoFar) -> str | FailedGuess:

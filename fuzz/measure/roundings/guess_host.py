@@ -8,7 +8,7 @@ is right.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import permutations, product
 
 from kfuzz.claims.language.callables import rules_of_places
 from kfuzz.claims.language.roles import Roles, roles_of
@@ -43,8 +43,21 @@ ADDS = re.compile(r"\batomicAdd\s*\(")
 """Shows that the caller may have to set outputs to zero before the call."""
 RETURNED = "result_"
 """The prefix of the name of an array that a function of tensors returns."""
-Pairing = tuple[list[tuple[str, str]], list[str]]
-"""Arrays as (name, its text in the claim), and the arguments."""
+LEAST = re.compile(r"(\w+) >= (\d+)")
+"""A rule that says how small a size may be."""
+MOST_ORDERED = 4
+"""So many sizes are tried in every order: 24 orders."""
+
+
+@dataclass(frozen=True)
+class HostPairing:
+    """Arrays as (name, its text in the claim), and the arguments. `pinned`: sizes that no argument says, which the
+    function may know: they are the least that the op takes.
+    """
+
+    arrays: list[tuple[str, str]]
+    args: list[str]
+    pinned: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -65,13 +78,17 @@ NOTHING = FunctionWords()
 BY_NAMES = FunctionWords(is_op_guessed=True)
 
 
-def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:
-    """Claims in TOML, the most likely first; none if users call the kernel itself."""
+def host_claims(op: str, source: str, said: FunctionWords = NOTHING, *, of_one: bool = False) -> Iterator[str]:
+    """Claims in TOML, the most likely first; none if users call the kernel itself.
+
+    `of_one`: they may call a function that launches it, even if the file has no other kernel.
+    """
     roles = replace(roles_of(op), whole=I64 if LONGS.search(source) else I32)
     functions, tables = host_functions_of(source), value_tables(op, source)
     bound = bound_in(source, functions)
     tensors = [name for name, parameters in functions.items() if any(map(is_tensor, parameters))]
-    several = list(functions) if len(entries_of(source)) > 1 and "<<<" in blank_non_code(source) else []
+    has_more = len(entries_of(source)) > (0 if of_one else 1)
+    several = list(functions) if has_more and "<<<" in blank_non_code(source) else []
     every = [name for name in dict.fromkeys([*bound, *tensors, *several]) if not NOT_FORWARD.search(name)]
     every = every if not said.entry else [said.entry] if said.entry in functions else []
     usual = {name: (value.strip(),) for name, value in DEFAULT.findall(source) if "py::none" not in value}
@@ -80,10 +97,11 @@ def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator
         alone = [name_of(one) for one in functions[name] if not is_tensor(one) and not one.is_pointer]
         guesses = list(narrow_guesses(roles, source, alone, said.arguments))
         fills = ("", " = 0") if ADDS.search(blank_non_code(source)) and name not in tensors else ("",)
-        for (arrays, args), guess, fill in product(orders(roles, functions[name], known), guesses, fills):
-            yield from claim_texts(op, roles, name, arrays, args, said, guess, fill, tables, is_row=False)
+        for pairing, guess, fill in product(orders(roles, functions[name], known), guesses, fills):
+            yield from claim_texts(op, roles, name, pairing, said, guess, fill, tables, is_row=False)
+            args = pairing.args
             if roles.takes_vector and "cols" in args and "rows" not in args and not roles.has_derived_dimensions:
-                yield from claim_texts(op, roles, name, arrays, args, said, guess, fill, tables, is_row=True)
+                yield from claim_texts(op, roles, name, pairing, said, guess, fill, tables, is_row=True)
 
 
 def entries_for(source: str) -> list[str]:
@@ -107,7 +125,7 @@ def takes(parameters: Sequence[Parameter], given: Sequence[str | None]) -> bool:
 
 def orders(
     roles: Roles, parameters: Sequence[Parameter], known: Mapping[str, tuple[str, ...]] = NOTHING.arguments
-) -> Iterator[Pairing]:
+) -> Iterator[HostPairing]:
     """The possible arrays of each parameter: inputs before outputs, then the reverse; by const if it is used."""
     taken = [one for one in parameters if is_tensor(one) or one.is_pointer]
     ins, outs = list(roles.inputs), list(roles.outputs)
@@ -123,12 +141,21 @@ def orders(
         every = [[*ins, *outs], [*outs, *ins]]
     for order in every:
         given = dict(zip(map(name_of, taken), order, strict=True))
-        others = values_of([one for one in parameters if one not in taken], roles, known, tried)
-        args = [name_of(one) if name_of(one) in given else others[name_of(one)] for one in parameters]
-        if "" in args or "" in order or len(given) < len(taken):
-            return
         returned = [] if len(order) > len(ins) else [(f"{RETURNED}{role}", role) for role in outs]
-        yield [*given.items(), *returned], args
+        for others in values_of([one for one in parameters if one not in taken], roles, known, tried):
+            args = [name_of(one) if name_of(one) in given else others[name_of(one)] for one in parameters]
+            if "" in args or "" in order or len(given) < len(taken):
+                return
+            left = pinned_sizes(roles, others) if tried else {}
+            yield HostPairing([*given.items(), *returned], args, left)
+
+
+def pinned_sizes(roles: Roles, values: Mapping[str, str]) -> dict[str, int]:
+    """The sizes that are no argument's value and that have a least one by the op's rules, if any is a value."""
+    least = {found[1]: int(found[2]) for rule in roles.rules if (found := LEAST.fullmatch(rule))}
+    sizes = sizes_in(roles)
+    is_asked = any(one in sizes for one in values.values())
+    return {one: least[one] for one in sizes if is_asked and one not in values.values() and one in least}
 
 
 def untold(op: str, source: str, said: FunctionWords) -> str:
@@ -136,7 +163,7 @@ def untold(op: str, source: str, said: FunctionWords) -> str:
     roles, parameters = roles_of(op), host_functions_of(source)[said.entry]
     arrays = [one for one in parameters if is_tensor(one) or one.is_pointer]
     tried = not any(map(is_tensor, arrays))
-    others = values_of([one for one in parameters if one not in arrays], roles, said.arguments, tried)
+    others = next(values_of([one for one in parameters if one not in arrays], roles, said.arguments, tried))
     unknown = ", ".join(name for name, value in others.items() if not value)
     if not unknown:
         count = "one array" if len(arrays) == 1 else f"{len(arrays)} arrays"
@@ -152,21 +179,21 @@ def given_value(known: Mapping[str, tuple[str, ...]], name: str) -> str:
 
 
 def claim_texts(
-    op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], args: list[str], said: FunctionWords,
+    op: str, roles: Roles, name: str, pairing: HostPairing, said: FunctionWords,
     guess: NarrowGuess, fill: str, tables: Sequence[str], is_row: bool,
 ) -> Iterator[str]:  # fmt: skip
     """The claims of one function, for sizes from large to small; of a single row, or of rows.
 
     `fill`: what an output holds before the call, as a claim writes it. `tables`: the [values] to try.
     """
-    every, sizes = {**roles.inputs, **roles.outputs}, sizes_in(roles)
+    every, sizes, args = {**roles.inputs, **roles.outputs}, sizes_in(roles), pairing.args
     if is_row:
         every = {role: tuple(size for size in shape if size != "rows") or ("1",) for role, shape in every.items()}
         sizes.remove("rows")
     listed = ", ".join(
         f'{array} = "{guess.element_of(roles, role)}[{guess.shape_of(roles, every[role])}]'
         f'{" ->" if role in roles.inputs else f"{fill} <-"} {role}"'
-        for array, role in arrays
+        for array, role in pairing.arrays
     )
     shown = ", ".join(one if re.fullmatch(r"-?\d+|true|false", one) else f'"{one}"' for one in args)
     home = {size: n for size, n in zip(sizes_in(roles), said.home, strict=False) if size in sizes}
@@ -178,7 +205,9 @@ def claim_texts(
     for values, longest in product(tables, dict.fromkeys(limit for limit, _ in LIMITS[1:])):
         most = {size: ROWS if size == "rows" and roles.takes_vector else min(longest, ROWS) for size in sizes}
         most = {size: max(most[size], home.get(size, 1)) for size in sizes}
-        axes = ", ".join(f"{size} = {guess.range_of(size, most[size])}" for size in sizes)
+        ranges = {size: guess.range_of(size, most[size]) for size in sizes}
+        ranges |= {size: f"[{n}]" for size, n in pairing.pinned.items() if size in sizes}
+        axes = ", ".join(f"{size} = {values}" for size, values in ranges.items())
         if said.only_home:
             axes = ", ".join(f"{size} = [{n}]" for size, n in home.items())
         yield (
@@ -189,20 +218,25 @@ def claim_texts(
 
 def values_of(
     parameters: Sequence[Parameter], roles: Roles, known: Mapping[str, tuple[str, ...]], tried: bool
-) -> dict[str, str]:
-    """The most likely value of each argument that is not an array; empty if it is unclear.
+) -> Iterator[dict[str, str]]:
+    """The values of each argument that is not an array, the most likely first; empty where one is unclear.
 
-    If trials check the guess first, it may guess more: the threads of a block, and that sizes come in their order if
-    the names do not identify all of them, as in (N, C).
+    If trials check the guess, it may guess more: the threads of a block, and sizes in any order if the names do not
+    identify all of them, as in (N, C).
     """
     values = {name_of(one): value_for(one, roles, known) for one in parameters}
     numbers = [name for one in parameters if is_whole(one) and not values[name := name_of(one)]]
     threads = {name: "256" for name in numbers if tried and THREADS.fullmatch(name)}
     numbers, sizes = [name for name in numbers if name not in threads], sizes_in(roles)
     by_name = {name: next((size for size in sorted(sizes) if number_named(size, [name])), "") for name in numbers}
-    if tried and len(numbers) == len(sizes) and {*by_name.values()} != {*sizes}:
-        by_name = dict(zip(numbers, sizes, strict=True))
-    return {**values, **threads, **by_name}
+    is_clear = {*by_name.values()} == {*sizes} or len(numbers) > len(sizes)
+    if not tried or is_clear or len(sizes) > MOST_ORDERED:
+        by_order = dict(zip(numbers, sizes, strict=False)) if tried and len(numbers) == len(sizes) else {}
+        yield {**values, **threads, **(by_name if is_clear or not by_order else by_order)}
+        return
+    every = [dict(zip(numbers, order, strict=True)) for order in permutations(sizes, len(numbers))]
+    for order in sorted(every, key=lambda one: sum(one[name] != by_name[name] for name in numbers)):
+        yield {**values, **threads, **order}
 
 
 def value_for(parameter: Parameter, roles: Roles, known: Mapping[str, tuple[str, ...]]) -> str:

@@ -191,7 +191,7 @@ class KernelEntry(TypedDict):
 
     `error`: its claim or its source is at fault. `stopped`: why it was not tried to the end. `unjudged`: why nothing
     is known of it, though it was tried. `hardly_tried`: that may be chance, in a few trials with hostile values.
-    `unjudged_rows`: of `rows`, those of which an element was not judged. `worst_ulps`: the largest error of a kept
+    `unjudged_rows`: so many of `rows` were not judged; parts add up. `worst_ulps`: the largest error of a kept
     answer in units in the last place of the largest number of its row; null if it is not known.
     `not_judged`: which answers were not judged, and why. `notes`: what in its text contradicts its claim. `inferred`:
     null if the user wrote the whole claim. `seconds`: where the time went. `size_costs`: what a new size costs a
