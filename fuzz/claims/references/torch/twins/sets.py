@@ -3,7 +3,8 @@
 Knows torch's types; it knows no operation.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -63,6 +64,7 @@ class NumberSet:
 
     `is_literal`: it is a number of the reference's text. `is_share`: along the last axis they are shares of one sum.
     `facts`: what is known of all of them. `known_size`: their sizes, if they are there already.
+    `joint`: what the numbers are together, such as those of some ranks. `writes`: of their arrays, so far.
     """
 
     x: torch.Tensor
@@ -72,6 +74,8 @@ class NumberSet:
     is_share: bool = False
     facts: "NumberFacts | None" = None
     known_size: torch.Tensor | None = None
+    joint: "Ranked | RowRanks | None" = None
+    writes: int = 0
 
     @cached_property
     def known(self) -> "NumberFacts":
@@ -134,13 +138,31 @@ class RowShares:
 
 
 @dataclass(frozen=True, eq=False)
+class RowRanks:
+    """For each number its row, and its rank in it: 0 is that of the largest one.
+
+    `among`: the numbers of all rows, each along `axes`. `state`: by which they are known again.
+    """
+
+    among: NumberSet
+    axes: Sequence[int]
+    state: tuple[object, ...]
+    row: torch.Tensor
+    rank: torch.Tensor
+
+    def at(self, elements: torch.Tensor) -> "RowRanks":
+        """The ranks of some of the numbers, by their places in the order of all."""
+        return replace(self, row=self.row.reshape(-1)[elements], rank=self.rank.reshape(-1)[elements])
+
+
+@dataclass(frozen=True, eq=False)
 class StepResult:
     """A result of one operation: what the operands' radii become, and what a kernel may lose in this step alone."""
 
     x: torch.Tensor
     r: torch.Tensor | None = None
     error: torch.Tensor | None = None
-    joint: "Ranked | RowShares | None" = None
+    joint: "Ranked | RowShares | RowRanks | None" = None
 
 
 def wide_type(dtype: torch.dtype) -> torch.dtype:

@@ -223,6 +223,7 @@ class Answered:
                 raise UnstableError(f"{name}: its shape goes by roundings")
             loosest = torch.maximum(other.radius + (other.number - one.number).abs().nan_to_num(0), proved)
             joint = loosely.joint.get(key_of(also)) if isinstance(also, torch.Tensor) else None
+            joint = joint if isinstance(joint, Ranked | RowShares) else None
             some = union if 0 < len(self.notes.wide_products) <= FEW_PRODUCTS and not is_open else []
             widest = torch.full_like(r, torch.inf) if is_open else loosest
             found.append(self.with_own(OutputSet(name, like, one.x, r, widest, joint, some), own, loosest))

@@ -1,7 +1,10 @@
 """Places: where the largest numbers are, and what lies there. Another place is right if it comes as near."""
 
+from dataclasses import replace
+
 import torch
 
+from kfuzz.claims.references.torch.twins.ranks import ranks_of, ranks_of_extremes
 from kfuzz.claims.references.torch.twins.rules.shared import at_corners, gap
 from kfuzz.claims.references.torch.twins.sets import NumberSet, Ranked, StepResult
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings
@@ -25,7 +28,9 @@ def near(a: NumberSet, wanted: torch.Tensor, its: torch.Tensor, axis: int) -> to
 def extreme(run: Roundings, op: Operation) -> list[StepResult]:
     """The largest or the least numbers, and with an axis their places."""
     if len(op.results) == 1:
-        return at_corners(run, op)
+        (made,) = at_corners(run, op)
+        is_of_all = len(op.sets) == 1 and len(op.args) == 1
+        return [replace(made, joint=ranks_of_extremes(op.args[0], [], op.name == "max", False) if is_of_all else None)]
     a, axis = op.args[0], op.option(1, "dim")
     keep = bool(op.option(2, "keepdim", False))
     best = torch.amax if op.name == "max" else torch.amin
@@ -39,7 +44,8 @@ def extreme(run: Roundings, op: Operation) -> list[StepResult]:
     parts = (x, r, at, _unknown(many))
     if not keep and a.x.ndim:
         parts = tuple(one.squeeze(axis) for one in parts)
-    return [StepResult(parts[0], parts[1]), StepResult(parts[2], parts[3], None, sought)]
+    ranks = ranks_of_extremes(a, [axis], op.name == "max", keep)
+    return [StepResult(parts[0], parts[1], None, ranks), StepResult(parts[2], parts[3], None, sought)]
 
 
 def place_of_extreme(run: Roundings, op: Operation) -> list[StepResult]:
@@ -66,13 +72,29 @@ def ranked(run: Roundings, op: Operation) -> list[StepResult]:
     low, high = (op.at(lambda one: one.end(sign))[0] for sign in (-1, 1))  # noqa: B023  used at once
     r = torch.maximum(gap(high, values), gap(low, values))
     is_single = values.ndim < a.x.ndim
+    rank = _rank_of(op, axis, values)
+    ranks = None if rank is None else ranks_of(a, [axis % a.x.ndim], rank, not is_single)
     one, its = (part.unsqueeze(axis) if is_single else part for part in (values.double(), r))
     many = near(a, one, its, axis)
     sought = Ranked(a, NumberSet(one, its, a.dtype), axis, is_once=not is_single)
     return [
-        StepResult(values, r),
+        StepResult(values, r, None, ranks),
         StepResult(places, _unknown(many.squeeze(axis) if is_single else many), None, sought),
     ]
+
+
+def _rank_of(op: Operation, axis: int, values: torch.Tensor) -> torch.Tensor | None:
+    """The ranks of the results along an axis; those of a top k that is not sorted are not known."""
+    count = int(op.args[0].x.shape[axis])
+    if op.name == "kthvalue":
+        return torch.tensor(count - int(op.args[1]))
+    place = torch.arange(values.shape[axis])
+    if op.name == "topk" and not op.option(4, "sorted", True):
+        return None
+    if op.name == "topk":
+        return place if op.option(3, "largest", True) else count - 1 - place
+    is_descending = op.option([one.name for one in op.func._schema.arguments].index("descending"), "descending", False)
+    return place if is_descending else count - 1 - place
 
 
 def running_extreme(run: Roundings, op: Operation) -> list[StepResult]:

@@ -2,6 +2,7 @@
 
 import torch
 
+from kfuzz.claims.references.torch.twins.ranks import compare_with_rank
 from kfuzz.claims.references.torch.twins.rules.arithmetic import pair, unknown_where_loose
 from kfuzz.claims.references.torch.twins.rules.shared import corners, gap, in_integers, of_integers
 from kfuzz.claims.references.torch.twins.sets import NumberSet, StepResult, wide_type
@@ -25,6 +26,8 @@ def compare(run: Roundings, op: Operation) -> list[StepResult]:
     r = a.radius + b.radius
     away = (a.number - b.number).abs()
     unknown = (((away <= r) | away.isnan() & (r > 0)) & (r > 0)).double()
+    if bool(unknown.any()) and (truths := compare_with_rank(op.name, a, b)) is not None:
+        unknown = torch.where(truths[0] | truths[1], 0.0, unknown)
     no_order = (a.number.isnan() | b.number.isnan()) & torch.tensor(op.name not in ("eq", "ne"))
     unknown = torch.where(no_order, torch.inf, unknown)
     return [StepResult(x, unknown if bool((unknown > 0).any()) else None)]
