@@ -10,10 +10,14 @@ from dataclasses import replace
 import torch
 
 from kfuzz.claims.references.torch.storage import key_of
-from kfuzz.claims.references.torch.twins.sets import NumberSet, RowRanks
+from kfuzz.claims.references.torch.twins.sets import NumberSet, Ranked, RowRanks
 
 FLIPPED = {"ge": "le", "le": "ge", "gt": "lt", "lt": "gt", "eq": "eq", "ne": "ne"}
 """A comparison with its operands in the other order."""
+MOST_COMPARED = 2**24
+"""So many numbers are compared with those that are sought: 128 MiB."""
+MOST_WAYS = 32
+"""Of more numbers that are near each other, nothing is known of what lies at their places elsewhere."""
 Truths = tuple[torch.Tensor, torch.Tensor]
 """Where a comparison is certainly true, and where it certainly is not."""
 
@@ -108,6 +112,35 @@ def _compare(name: str, numbers: NumberSet, ranks: RowRanks) -> Truths:
 
 def _as_view(memory: torch.Tensor, one: torch.Tensor) -> torch.Tensor:
     return memory.as_strided(one.shape, one.stride(), one.storage_offset())
+
+
+def ways_of_places(index: NumberSet) -> list[torch.Tensor] | None:
+    """Indices of which each place has every other one at which what was sought may lie; None if there are too many."""
+    joint, is_open = index.joint, index.radius > 0
+    if not isinstance(joint, Ranked) or bool((joint.row[is_open] < 0).any()):
+        return None
+    row, wanted, its = (part[is_open].unsqueeze(-1) for part in (joint.row, joint.wanted.x, joint.wanted.radius))
+    if row.numel() * joint.among.x.shape[-1] > MOST_COMPARED:
+        return None
+    near = is_near(joint.among.x[row[:, 0]], joint.among.radius[row[:, 0]], wanted, its)
+    count = near.sum(-1)
+    most = int(count.max()) if count.numel() else 0
+    if most > MOST_WAYS:
+        return None
+    places = near.byte().sort(dim=-1, descending=True, stable=True).indices
+    ways = [index.x]
+    for number in range(most):
+        other = index.x.clone()
+        other[is_open] = torch.where(number < count, places[:, number], index.x[is_open])
+        ways.append(other)
+    return ways
+
+
+def is_near(every: torch.Tensor, radius: torch.Tensor, wanted: torch.Tensor, its: torch.Tensor) -> torch.Tensor:
+    """Which numbers may be a wanted one."""
+    away = (every - wanted).abs()
+    found = (away <= radius + its) | (every == wanted) | ~(away < torch.inf) & (radius + its > 0)
+    return found | every.isnan() & wanted.isnan()
 
 
 def _numbers_before(low: torch.Tensor, high: torch.Tensor) -> tuple[torch.Tensor, ...]:

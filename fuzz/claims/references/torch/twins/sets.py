@@ -117,16 +117,26 @@ class NumberSet:
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """Places along an axis: right is each at which what was sought may lie. `wanted` has as many axes as `among`.
+    """Places in rows: right is each at which what was sought may lie.
 
-    `is_once`: no place may come twice. `is_first`: of numbers that are equal, and known, the first is meant.
+    `among`: the numbers of all rows, [rows, places]. For each number `row`, which is -1 if it is no place, and
+    `wanted`, which lies there. `is_once`: no place of a row may come twice but as the same `element`. `is_first`: of
+    numbers that are equal, and known, the first is meant.
     """
 
     among: NumberSet
+    row: torch.Tensor
     wanted: NumberSet
-    axis: int
+    element: torch.Tensor
     is_once: bool = False
     is_first: bool = False
+
+    def at(self, elements: torch.Tensor) -> "Ranked":
+        """Some of the places, by where they are in the order of all."""
+        row, x, r, element = (
+            one.reshape(-1)[elements] for one in (self.row, self.wanted.x, self.wanted.radius, self.element)
+        )
+        return replace(self, row=row, wanted=NumberSet(x, r, self.wanted.dtype), element=element)
 
 
 @dataclass(frozen=True, eq=False)
