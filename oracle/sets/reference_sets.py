@@ -31,47 +31,62 @@ class Grade(IntEnum):
 
 
 Grades = NDArray[np.int8]
+Index64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class SoughtPlaces:
-    """Places along an axis, which is the last one here: right is each whose number may be what was sought.
+    """Places in rows: right is each whose number may be what was sought.
 
-    `among`: the numbers, with their radii; `wanted`: what lies at each place. `is_once`: no place comes twice.
+    `among`: the numbers of each row, [rows, places]. For each element of an answer `row`, which is -1 if it is no
+    place, and `wanted`, what lies there. `is_once`: no place of a row comes twice, but as the same `element`.
     `is_first`: of numbers that are equal, and known, the first is meant.
     """
 
     among: Doubles
     among_radius: Doubles
+    row: Index64
     wanted: Doubles
     wanted_radius: Doubles
+    element: Index64
     is_once: bool
     is_first: bool = False
-    axis: int = -1
+
+    @property
+    def are_places(self) -> Mask:
+        """Which elements are places at all."""
+        return np.asarray(self.row >= 0)
 
     def holds(self, answer: Doubles) -> Mask:
-        """Which places of an answer are right; it may lack the axis where there is one place along it."""
-        wide = answer if answer.ndim == self.wanted.ndim else np.expand_dims(answer, self.axis)
-        got = np.moveaxis(wide, self.axis, -1)
+        """Which places of an answer are right, and all that are none."""
+        got, row = answer.reshape(self.row.shape), np.maximum(self.row, 0)
         inside = (got >= 0) & (got < self.among.shape[-1]) & (got == np.floor(got))
         at = np.where(inside, got, 0).astype(np.int64)
-        number, r = (np.take_along_axis(part, at, axis=-1) for part in (self.among, self.among_radius))
+        number, r = (part[row, at] for part in (self.among, self.among_radius))
         with np.errstate(invalid="ignore"):
             near = np.abs(number - self.wanted) * (1 - ROUND_64) <= r + self.wanted_radius
         near |= (
             (number == self.wanted) | (np.isnan(number) & np.isnan(self.wanted)) | ~np.isfinite(r + self.wanted_radius)
         )
         if self.is_first:
-            equal = (self.among == self.wanted) | (np.isnan(self.among) & np.isnan(self.wanted))
-            known = (self.among_radius == 0).all(axis=-1, keepdims=True)
-            near &= ~known | (at == np.argmax(equal, axis=-1, keepdims=True))
+            every, wanted = self.among[row], self.wanted[..., np.newaxis]
+            equal = (every == wanted) | (np.isnan(every) & np.isnan(wanted))
+            known = (self.among_radius == 0).all(axis=-1)[row]
+            near &= ~known | (at == np.argmax(equal, axis=-1))
         if self.is_once:
-            order = np.argsort(at, axis=-1, kind="stable")
-            sorted_ = np.take_along_axis(at, order, axis=-1)
-            again = np.zeros(at.shape, dtype=np.bool_)
-            np.put_along_axis(again, order[..., 1:], sorted_[..., 1:] == sorted_[..., :-1], axis=-1)
-            near &= ~again
-        return np.asarray(np.moveaxis(inside & near, -1, self.axis).reshape(answer.shape))
+            near &= ~self.come_again(row, at)
+        return np.asarray((inside & near) | ~self.are_places).reshape(answer.shape)
+
+    def come_again(self, row: Index64, at: Index64) -> Mask:
+        """Which places of a row are there in an earlier element of the answer."""
+        place = np.where(self.are_places, row * self.among.shape[-1] + at, -1 - self.element).ravel()
+        order = np.lexsort((np.arange(place.size), self.element.ravel(), place))
+        place, element = place[order], self.element.ravel()[order]
+        starts = np.r_[True, place[1:] != place[:-1]]
+        first = element[np.maximum.accumulate(np.where(starts, np.arange(place.size), 0))]
+        again = np.zeros(place.size, dtype=np.bool_)
+        again[order] = element != first
+        return again.reshape(row.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +114,6 @@ class ReferenceSet:
     def grade(self, got: Doubles, element: Element | None) -> Grades:
         """The grade of each element of an answer in this type; None is a type that stores any number."""
         grades = np.full(self.x.shape, Grade.KEPT, dtype=np.int8)
-        if self.places is not None:
-            grades[~self.places.holds(got)] = Grade.BROKEN
-            return grades
         beyond_proved, beyond_all = (
             ~self.is_in_a_form(got, element),
             self.is_outside(got, self.loosest, element),
@@ -112,7 +124,17 @@ class ReferenceSet:
         grades[no_nan & beyond_proved] = Grade.SUSPECT
         is_open = ~np.isfinite(self.proved) | (self.is_truth & (self.proved > 0))
         grades[is_open] = Grade.UNJUDGED
+        if self.places is not None:
+            right = np.where(self.places.holds(got), Grade.KEPT, Grade.BROKEN)
+            grades = np.where(self.are_places, right, grades).astype(np.int8)
         return grades
+
+    @property
+    def are_places(self) -> Mask:
+        """Which elements are places; none if there is no axis along which places were sought."""
+        if self.places is None:
+            return np.zeros(self.x.shape, dtype=np.bool_)
+        return self.places.are_places.reshape(self.x.shape)
 
     def missing(self, element: Element | None) -> tuple[int, Doubles] | None:
         """How far from one the sum of stored shares may be, along an axis."""
@@ -144,22 +166,33 @@ class ReferenceSet:
         least, most = self.ends(self.loosest, element)
         least, most = np.where(no_number, -np.inf, least), np.where(no_number, np.inf, most)
         loosest = (least, most, self.missing(element))
-        judged = np.isfinite(self.proved) if self.places is None else np.ones(self.x.shape, dtype=np.bool_)
+        judged = np.isfinite(self.proved) | self.are_places
         none = np.zeros(self.x.shape)
 
         def exact(index: Index, bits: int) -> Bounds:
             return Bounds(*(arb(float(end[index])) for end in (low, self.x, high)))
 
         reasons = (Reason(Why.ANYTHING, int(np.sum(~judged))),) if not all_of(judged) else ()
-        holds = None if self.places is None else self.places.holds
-        if self.forms:
+        holds = None
+        if self.places is not None:
+            holds = partial(self.is_right, element=element)
+        elif self.forms:
             holds = partial(self.is_in_a_form, element=element)
         low, high = (np.where(no_number, np.nan, end) for end in (low, high))
         return Enclosure(
             self.x, low, high, judged, none, none, exact, None, reasons, holds=holds,
             may_be_nan=np.ones(self.x.shape, dtype=np.bool_) if self.may_be_nan else None,
-            loosest=(none + np.inf, none - np.inf) if self.places is not None else loosest,
+            loosest=loosest if self.places is None else self.loosest_places(least, most),
         )  # fmt: skip
+
+    def loosest_places(self, least: Doubles, most: Doubles) -> tuple[Doubles, Doubles]:
+        """The ends of any arrangement: a place that is not right has none."""
+        return np.where(self.are_places, np.inf, least), np.where(self.are_places, -np.inf, most)
+
+    def is_right(self, got: Doubles, element: Element | None) -> Mask:
+        """Which elements are right places, or lie in their sets."""
+        assert self.places is not None, "asked of places"
+        return np.asarray(np.where(self.are_places, self.places.holds(got), self.is_in_a_form(got, element)))
 
     def is_in_a_form(self, got: Doubles, element: Element | None) -> Mask:
         """Which elements lie in one of the narrow sets, or in the only one."""

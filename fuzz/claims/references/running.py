@@ -33,7 +33,7 @@ QUESTION = ".run.json"
 """The ending of the file beside an op's that says how to run its reference."""
 KEPT = 4
 PARTS = ("x", "proved", "loosest")
-SOUGHT = ("among", "among_radius", "wanted", "wanted_radius")
+SOUGHT = ("among", "among_radius", "row", "wanted", "wanted_radius", "element")
 ArraysOfSets = Mapping[str, NDArray[Any]]
 FrozenArrays = tuple[tuple[str, tuple[int, ...], str, bytes], ...]
 
@@ -164,7 +164,7 @@ def arrays_of_set(name: str, one: ReferenceSet) -> dict[str, NDArray[Any]]:
     made = {f"{part} {name}": np.atleast_1d(getattr(one, part)) for part in PARTS}
     if one.places is not None:
         made |= {f"{part} {name}": np.atleast_1d(getattr(one.places, part)) for part in SOUGHT}
-        made[f"how {name}"] = np.asarray([one.places.is_once, one.places.is_first, one.places.axis])
+        made[f"how {name}"] = np.asarray([one.places.is_once, one.places.is_first])
     if one.forms:
         made[f"forms {name}"] = np.asarray(one.forms)
     if one.shares is not None:
@@ -176,9 +176,7 @@ def read_set(name: str, held: ArraysOfSets) -> ReferenceSet:
     """The set that lies in a file."""
     places = None
     if f"how {name}" in held:
-        once, first, axis = held[f"how {name}"]
-        among, its, wanted, their = (held[f"{part} {name}"] for part in SOUGHT)
-        places = SoughtPlaces(among, its, wanted, their, bool(once), bool(first), int(axis))
+        places = SoughtPlaces(*(held[f"{part} {name}"] for part in SOUGHT), *map(bool, held[f"how {name}"]))
     x, proved, loosest = (held[f"{part} {name}"] for part in PARTS)
     is_truth, may_be_nan = map(bool, held[f"truth {name}"])
     forms = tuple((own, r) for own, r in held[f"forms {name}"]) if f"forms {name}" in held else ()

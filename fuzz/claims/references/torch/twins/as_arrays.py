@@ -6,7 +6,7 @@ from contextlib import suppress
 import torch
 
 from kfuzz.claims.references.torch.twins.leaves import as_real
-from kfuzz.claims.references.torch.twins.sets import FP4, NumberSet, Ranked, RowShares, UnstableError, numbers_of
+from kfuzz.claims.references.torch.twins.sets import FP4, Ranked, RowShares, UnstableError, numbers_of
 from kfuzz.claims.references.torch.twins.three_runs import Answered, DisagreementError, OutputSet, UnfollowedError
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.numbers.enclosure import Doubles
@@ -49,25 +49,16 @@ def as_set(one: OutputSet) -> ReferenceSet:
     )  # fmt: skip
 
 
-def fits(places: Ranked | RowShares, x: torch.Tensor) -> bool:
-    """Whether an output has the shares, or the places, as they were found; places perhaps without their axis."""
-    if isinstance(places, RowShares):
-        return list(places.missing.shape) == list(x.narrow(places.axis, 0, 1).shape)
-    shape = list(places.wanted.x.shape)
-    bare = shape[: places.axis % len(shape)] + shape[places.axis % len(shape) + 1 :] if shape else []
-    return list(x.shape) == shape or (list(x.shape) == bare and x.numel() == places.wanted.x.numel())
+def fits(joint: Ranked | RowShares, x: torch.Tensor) -> bool:
+    """Whether an output has the shares as they were found; a view has its own places."""
+    return isinstance(joint, Ranked) or list(joint.missing.shape) == list(x.narrow(joint.axis, 0, 1).shape)
 
 
 def sought(one: Ranked) -> SoughtPlaces:
-    """Places with their axis last."""
-
-    def part(given: torch.Tensor) -> Doubles:
-        return in_doubles(given.movedim(one.axis, -1) if given.ndim else given.reshape(1))
-
-    def both(given: NumberSet) -> tuple[Doubles, Doubles]:
-        return part(given.number), part(given.radius)
-
-    return SoughtPlaces(*both(one.among), *both(one.wanted), one.is_once, one.is_first, one.axis)
+    """Places and their rows."""
+    among, wanted = ((in_doubles(given.number), in_doubles(given.radius)) for given in (one.among, one.wanted))
+    row, element = (given.contiguous().numpy() for given in (one.row, one.element))
+    return SoughtPlaces(*among, row, *wanted, element, one.is_once, one.is_first)
 
 
 def grade_answer(sets: Sequence[ReferenceSet], got: Sequence[object]) -> list[Grades] | str:

@@ -21,7 +21,7 @@ MOST_KEPT = 2**22
 class StorageTwin:
     """The numbers of one storage, in a row; of complex numbers their parts. `alive` keeps the storage's address.
 
-    `size`: the sizes of the numbers, if they are there already.
+    `size`: the sizes of the numbers, if they are there already. `writes`: how often both arrays were written in place.
     """
 
     x: torch.Tensor
@@ -30,6 +30,7 @@ class StorageTwin:
     alive: Any = field(repr=False)
     facts: NumberFacts | None = None
     size: torch.Tensor | None = None
+    writes: int = 0
 
     def end(self, sign: int) -> torch.Tensor:
         return NumberSet(self.x, self.r, self.dtype).end(sign)
@@ -78,7 +79,7 @@ class Twins:
             x, r = torch.view_as_complex(x.contiguous()), None if r is None else r.norm(dim=-1)
             return NumberSet(x.conj() if one.is_conj() else x, r, one.dtype)
         size = None if twin.size is None else _seen(twin.size, one)
-        return NumberSet(x, r, one.dtype, facts=twin.facts, known_size=size)
+        return NumberSet(x, r, one.dtype, facts=twin.facts, known_size=size, writes=twin.writes)
 
     def _lasting(self, one: torch.Tensor) -> StorageTwin | None:
         """The twin of a large storage that was there in an earlier run."""
@@ -139,7 +140,9 @@ class Twins:
             twin = StorageTwin(numbers_of(whole), None, whole.dtype, one.untyped_storage())
         twin = self._as_type(twin, real_type(one.dtype))
         radii = torch.zeros(twin.x.shape, dtype=torch.float64) if twin.r is None else twin.r
-        self.known[key] = twin = StorageTwin(self._owned(twin.x), self._owned(radii), twin.dtype, twin.alive)
+        self.known[key] = twin = StorageTwin(
+            self._owned(twin.x), self._owned(radii), twin.dtype, twin.alive, writes=twin.writes + 1
+        )
         radius = torch.zeros(()) if r is None else r
         if one.is_complex():
             x, radius = torch.view_as_real(x.conj().resolve_conj() if one.is_conj() else x), radius.unsqueeze(-1)

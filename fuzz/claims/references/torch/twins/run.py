@@ -29,6 +29,7 @@ from kfuzz.claims.references.torch.twins.sets import (
     UNITS,
     NumberSet,
     Ranked,
+    RowRanks,
     RowShares,
     StepResult,
     UnstableError,
@@ -151,6 +152,8 @@ class RunNotes:
     """Where numbers left torch: their radii are lost."""
     steps: list[SeenStep] = field(default_factory=list)
     count: int = 0
+    jumps: bool = False
+    """Whether a number may be that of another place: how far it moves is measured only where it does."""
     drawn: list[DrawsError] = field(default_factory=list)
     wide_products: dict[tuple[str, bool], int] = field(default_factory=dict)
     """The products whose operands have more digits than the inputs' type of 16 bits, with their numbers: by the text,
@@ -168,7 +171,9 @@ class TwinRun(UncompiledMode):
         self.file, self.options = file, options or RunOptions()
         self.is_loose, self.noise = self.options.is_loose, self.options.noise
         self.twins, self.notes = Twins(flushes=self.is_loose), RunNotes()
-        self.joint: dict[int, Ranked | RowShares] = {}
+        self.joint: dict[int, Ranked | RowShares | RowRanks] = {}
+        self.elements: dict[int, torch.Tensor] = {}
+        """The place of each element in the order of those that are joint, as a storage has them."""
         self.left: dict[float, float] = {}
         """The radius of each number that has left torch."""
         self.steps_done = 0
@@ -211,6 +216,9 @@ class TwinRun(UncompiledMode):
         low = (one.end(-1) / (top + its)).to(kind).double() * (top - its)
         high = (one.end(1) / (top - its)).to(kind).double() * (top + its)
         return NumberSet(rounded, to_infinity(torch.maximum(high - rounded, rounded - low)), one.dtype)
+
+    def note_jump(self) -> None:
+        self.notes.jumps = True
 
     def note_measured(self, name: str) -> None:
         self.notes.measured[f"{name} ({self.where()})"] = None
@@ -328,14 +336,24 @@ class TwinRun(UncompiledMode):
     def as_sets(self, given: Any) -> Any:  # noqa: ANN401  nested arguments
         """The same arguments with sets in the place of tensors."""
         if isinstance(given, torch.Tensor):
-            found = self.twins.get(given)
-            if self.options.narrow is not None and isinstance(shares := self.joint.get(key_of(given)), RowShares):
-                is_last = shares.axis % max(shares.missing.ndim, 1) == shares.missing.ndim - 1
+            found, joint = self.twins.get(given), self.joint.get(key_of(given))
+            if self.options.narrow is not None and isinstance(joint, RowShares):
+                is_last = joint.axis % max(joint.missing.ndim, 1) == joint.missing.ndim - 1
                 found = replace(found, is_share=is_last and given.stride(-1) == 1)
-            return found
+            return replace(found, joint=self.joint_of(given)) if isinstance(joint, RowRanks | Ranked) else found
         if isinstance(given, dict):
             return {name: self.as_sets(one) for name, one in given.items()}
         return [self.as_sets(one) for one in given] if isinstance(given, list | tuple) else given
+
+    def joint_of(self, one: torch.Tensor) -> Ranked | RowRanks | None:
+        """The places or the ranks of a tensor's numbers, which may be some of those that are joint."""
+        joint, elements = self.joint.get(key_of(one)), self.elements.get(key_of(one))
+        if not isinstance(joint, RowRanks | Ranked) or elements is None:
+            return None
+        if one.untyped_storage().nbytes() != len(elements) * one.element_size():
+            return None
+        own = elements.as_strided(one.shape, one.stride(), one.storage_offset())
+        return None if bool((own < 0).any()) else joint.at(own)
 
     def literal(self, one: Any) -> Any:  # noqa: ANN401  an argument
         """A float of the reference's text, which a kernel rounds to float32."""
@@ -357,6 +375,8 @@ class TwinRun(UncompiledMode):
         self.joint.pop(key_of(one), None)
         if made.joint is not None:
             self.joint[key_of(one)] = made.joint
+            if isinstance(made.joint, RowRanks | Ranked):
+                self.elements[key_of(one)] = elements_of(one)
         if self.noise is not None:
             if error is not None and self.noise.only in (None, self.steps_done):
                 moved = x + self.noise.draw(x.shape) * error
@@ -382,6 +402,7 @@ class TwinRun(UncompiledMode):
             for one in tensors_in(out if isinstance(out, tuple | list) else [out]):
                 x = numbers_of(one.detach())
                 r = None if self.options.trusts_draws else torch.full(x.shape, torch.inf, dtype=torch.float64)
+                self.joint.pop(key_of(one), None)
                 self.twins.put(one, x, r)
         return out
 
@@ -428,6 +449,13 @@ class TwinRun(UncompiledMode):
         if name == "masked_select":  # numbers at places that are certain
             return torch.ops.aten.index.Tensor(args[0], [exact[1]])
         return func(*exact, *args[len(exact) :], **kwargs)
+
+
+def elements_of(one: torch.Tensor) -> torch.Tensor:
+    """The place of each element in a tensor's order, as its storage has them; -1 of others there."""
+    made = torch.full((one.untyped_storage().nbytes() // one.element_size(),), -1)
+    made.as_strided(one.shape, one.stride(), one.storage_offset()).copy_(torch.arange(one.numel()).reshape(one.shape))
+    return made
 
 
 def written_out(func: HigherOrderOperator) -> Callable[..., Any]:

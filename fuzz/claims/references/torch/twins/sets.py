@@ -3,7 +3,8 @@
 Knows torch's types; it knows no operation.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -63,6 +64,7 @@ class NumberSet:
 
     `is_literal`: it is a number of the reference's text. `is_share`: along the last axis they are shares of one sum.
     `facts`: what is known of all of them. `known_size`: their sizes, if they are there already.
+    `joint`: what the numbers are together, such as those of some ranks. `writes`: of their arrays, so far.
     """
 
     x: torch.Tensor
@@ -72,6 +74,8 @@ class NumberSet:
     is_share: bool = False
     facts: "NumberFacts | None" = None
     known_size: torch.Tensor | None = None
+    joint: "Ranked | RowRanks | None" = None
+    writes: int = 0
 
     @cached_property
     def known(self) -> "NumberFacts":
@@ -113,16 +117,26 @@ class NumberSet:
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """Places along an axis: right is each at which what was sought may lie. `wanted` has as many axes as `among`.
+    """Places in rows: right is each at which what was sought may lie.
 
-    `is_once`: no place may come twice. `is_first`: of numbers that are equal, and known, the first is meant.
+    `among`: the numbers of all rows, [rows, places]. For each number `row`, which is -1 if it is no place, and
+    `wanted`, which lies there. `is_once`: no place of a row may come twice but as the same `element`. `is_first`: of
+    numbers that are equal, and known, the first is meant.
     """
 
     among: NumberSet
+    row: torch.Tensor
     wanted: NumberSet
-    axis: int
+    element: torch.Tensor
     is_once: bool = False
     is_first: bool = False
+
+    def at(self, elements: torch.Tensor) -> "Ranked":
+        """Some of the places, by where they are in the order of all."""
+        row, x, r, element = (
+            one.reshape(-1)[elements] for one in (self.row, self.wanted.x, self.wanted.radius, self.element)
+        )
+        return replace(self, row=row, wanted=NumberSet(x, r, self.wanted.dtype), element=element)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,13 +148,31 @@ class RowShares:
 
 
 @dataclass(frozen=True, eq=False)
+class RowRanks:
+    """For each number its row, and its rank in it: 0 is that of the largest one.
+
+    `among`: the numbers of all rows, each along `axes`. `state`: by which they are known again.
+    """
+
+    among: NumberSet
+    axes: Sequence[int]
+    state: tuple[object, ...]
+    row: torch.Tensor
+    rank: torch.Tensor
+
+    def at(self, elements: torch.Tensor) -> "RowRanks":
+        """The ranks of some of the numbers, by their places in the order of all."""
+        return replace(self, row=self.row.reshape(-1)[elements], rank=self.rank.reshape(-1)[elements])
+
+
+@dataclass(frozen=True, eq=False)
 class StepResult:
     """A result of one operation: what the operands' radii become, and what a kernel may lose in this step alone."""
 
     x: torch.Tensor
     r: torch.Tensor | None = None
     error: torch.Tensor | None = None
-    joint: "Ranked | RowShares | None" = None
+    joint: "Ranked | RowShares | RowRanks | None" = None
 
 
 def wide_type(dtype: torch.dtype) -> torch.dtype:

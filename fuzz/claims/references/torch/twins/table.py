@@ -32,6 +32,9 @@ class Roundings(Protocol):
     def operands(self, *every: NumberSet) -> list[NumberSet]:
         """The operands of a product, as this run stores them."""
 
+    def note_jump(self) -> None:
+        """Note that a radius holds what lies at other places, which numbers that move a little may not show."""
+
     def note_measured(self, name: str) -> None:
         """Note that an operation without a rule was measured."""
 

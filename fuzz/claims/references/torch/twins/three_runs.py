@@ -94,6 +94,13 @@ def hull(forms: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
     return r
 
 
+def joint_in(run: TwinRun, one: torch.Tensor) -> Ranked | RowShares | None:
+    """What the numbers of an output have to be together."""
+    joint = run.joint.get(key_of(one))
+    joint = joint if isinstance(joint, RowShares) else run.joint_of(one)
+    return joint if isinstance(joint, Ranked | RowShares) else None
+
+
 def outside_of(
     got: torch.Tensor, x: torch.Tensor, radii: Sequence[torch.Tensor], dtype: torch.dtype
 ) -> list[torch.Tensor]:
@@ -222,7 +229,7 @@ class Answered:
             if one.x.shape != other.x.shape:
                 raise UnstableError(f"{name}: its shape goes by roundings")
             loosest = torch.maximum(other.radius + (other.number - one.number).abs().nan_to_num(0), proved)
-            joint = loosely.joint.get(key_of(also)) if isinstance(also, torch.Tensor) else None
+            joint = joint_in(loosely, also) if isinstance(also, torch.Tensor) else None
             some = union if 0 < len(self.notes.wide_products) <= FEW_PRODUCTS and not is_open else []
             widest = torch.full_like(r, torch.inf) if is_open else loosest
             found.append(self.with_own(OutputSet(name, like, one.x, r, widest, joint, some), own, loosest))
@@ -261,7 +268,7 @@ class Answered:
         """A radius that has grown over many steps, no larger than many measured spreads: what is beyond is suspect."""
         r = one.radius
         size = one.size.nan_to_num(0, posinf=0)
-        if one.dtype not in UNITS or not size.numel():
+        if one.dtype not in UNITS or not size.numel() or self.notes.jumps:
             return r
         is_wide = r.isfinite() & (r > WIDE * SINGLE * (size + SMALL * size.max()))
         if not bool(is_wide.any()) or self.notes.count > MOST_MEASURED:

@@ -1,10 +1,21 @@
 """Copies, perhaps as another type."""
 
+from dataclasses import replace
+
 import torch
 
 from kfuzz.claims.references.torch.twins.rules.moves import move
 from kfuzz.claims.references.torch.twins.rules.shared import holds, rounding
-from kfuzz.claims.references.torch.twins.sets import FP4, GRIDS, UNITS, NumberSet, StepResult, in_type, to_infinity
+from kfuzz.claims.references.torch.twins.sets import (
+    FP4,
+    GRIDS,
+    UNITS,
+    NumberSet,
+    Ranked,
+    StepResult,
+    in_type,
+    to_infinity,
+)
 from kfuzz.claims.references.torch.twins.sets import wide_type as wide
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings
 
@@ -17,6 +28,8 @@ def convert(run: Roundings, op: Operation) -> list[StepResult]:
     if not isinstance(a, NumberSet):
         return move(run, op)
     dtype, x, r = op.dtype, a.x, a.r
+    if isinstance(a.joint, Ranked) and op.name == "_to_copy" and not dtype.is_floating_point and dtype != torch.bool:
+        return [replace(_to_integers(a, dtype), joint=a.joint if has_places(dtype, a.joint) else None)]
     if dtype in GRIDS:
         return [_to_grid(a, dtype)]
     if dtype in UNITS:
@@ -26,6 +39,11 @@ def convert(run: Roundings, op: Operation) -> list[StepResult]:
     if dtype == torch.bool:
         return [StepResult(x != 0, None if r is None else ((x.abs().double() <= r) & (r > 0)).double())]
     return [_to_integers(a, dtype)]
+
+
+def has_places(dtype: torch.dtype, places: Ranked) -> bool:
+    """Whether a type of integers has all places of a row."""
+    return not dtype.is_complex and bool(places.among.x.shape[-1] <= torch.iinfo(dtype).max)
 
 
 def _to_grid(a: NumberSet, dtype: torch.dtype) -> StepResult:

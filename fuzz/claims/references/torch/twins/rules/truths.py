@@ -1,10 +1,13 @@
 """Comparisons, truths and bits: a truth may be unknown, and then either of two numbers is taken."""
 
+from dataclasses import replace
+
 import torch
 
+from kfuzz.claims.references.torch.twins.ranks import compare_with_rank
 from kfuzz.claims.references.torch.twins.rules.arithmetic import pair, unknown_where_loose
 from kfuzz.claims.references.torch.twins.rules.shared import corners, gap, in_integers, of_integers
-from kfuzz.claims.references.torch.twins.sets import NumberSet, StepResult, wide_type
+from kfuzz.claims.references.torch.twins.sets import NumberSet, Ranked, StepResult, wide_type
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings
 
 LOGIC = ("logical_and", "logical_or", "logical_not", "logical_xor")
@@ -25,6 +28,8 @@ def compare(run: Roundings, op: Operation) -> list[StepResult]:
     r = a.radius + b.radius
     away = (a.number - b.number).abs()
     unknown = (((away <= r) | away.isnan() & (r > 0)) & (r > 0)).double()
+    if bool(unknown.any()) and (truths := compare_with_rank(op.name, a, b)) is not None:
+        unknown = torch.where(truths[0] | truths[1], 0.0, unknown)
     no_order = (a.number.isnan() | b.number.isnan()) & torch.tensor(op.name not in ("eq", "ne"))
     unknown = torch.where(no_order, torch.inf, unknown)
     return [StepResult(x, unknown if bool((unknown > 0).any()) else None)]
@@ -73,7 +78,19 @@ def choose(run: Roundings, op: Operation) -> list[StepResult]:
         other, its = torch.where(truth, no.x.to(kind), yes.x.to(kind)), torch.where(truth, no.radius, yes.radius)
         r = torch.where(unknown, torch.maximum(r, gap(other, x) + its), r)
         r = torch.where(condition.radius.isinf(), torch.inf, r)
-    return [StepResult(x, r)]
+    return [StepResult(x, r, None, places_in_part(truth, unknown, yes, no, x))]
+
+
+def places_in_part(
+    truth: torch.Tensor, unknown: torch.Tensor, yes: NumberSet, no: NumberSet, x: torch.Tensor
+) -> Ranked | None:
+    """Places, such as those of topk, where they are certainly chosen."""
+    for one, chosen, other in ((yes, truth, no), (no, ~truth, yes)):
+        if isinstance(one.joint, Ranked) and not isinstance(other.joint, Ranked):
+            elements = torch.arange(one.x.numel()).reshape(one.x.shape).expand(x.shape)
+            joint = one.joint.at(elements)
+            return replace(joint, row=torch.where(chosen & ~unknown, joint.row, -1))
+    return None
 
 
 def over_all(run: Roundings, op: Operation) -> list[StepResult]:
