@@ -79,7 +79,8 @@ class ReferenceSet:
     """One output: its exact values, and how far from them an answer may be. An integer and a truth are numbers, too.
 
     `may_be_nan`: of a gradient, which in another arrangement multiplies an infinity by 0. `shares`: along an axis they
-    make up one, but for so much. `forms`: narrower sets, in one of which each number of a right answer lies.
+    make up one, but for so much. `forms`: narrower sets, in one of which each number of a right answer lies. `is_odd`:
+    which elements follow from infinities or NaNs that the maker of the inputs never makes: nothing is broken there.
     """
 
     x: Doubles
@@ -90,6 +91,7 @@ class ReferenceSet:
     may_be_nan: bool = False
     shares: tuple[int, Doubles] | None = None
     forms: tuple[tuple[Doubles, Doubles], ...] = ()
+    is_odd: Mask | None = None
 
     @property
     def with_any_of_equal_places(self) -> "ReferenceSet":
@@ -101,7 +103,7 @@ class ReferenceSet:
         grades = np.full(self.x.shape, Grade.KEPT, dtype=np.int8)
         if self.places is not None:
             grades[~self.places.holds(got)] = Grade.BROKEN
-            return grades
+            return self.without_errors(grades)
         beyond_proved, beyond_all = (
             ~self.is_in_a_form(got, element),
             self.is_outside(got, self.loosest, element),
@@ -112,6 +114,12 @@ class ReferenceSet:
         grades[no_nan & beyond_proved] = Grade.SUSPECT
         is_open = ~np.isfinite(self.proved) | (self.is_truth & (self.proved > 0))
         grades[is_open] = Grade.UNJUDGED
+        return self.without_errors(grades)
+
+    def without_errors(self, grades: Grades) -> Grades:
+        """The grades with a suspect for an error where odd inputs count."""
+        if self.is_odd is not None:
+            grades[self.is_odd & (grades == Grade.BROKEN)] = Grade.SUSPECT
         return grades
 
     def missing(self, element: Element | None) -> tuple[int, Doubles] | None:
@@ -158,7 +166,7 @@ class ReferenceSet:
         return Enclosure(
             self.x, low, high, judged, none, none, exact, None, reasons, holds=holds,
             may_be_nan=np.ones(self.x.shape, dtype=np.bool_) if self.may_be_nan else None,
-            loosest=(none + np.inf, none - np.inf) if self.places is not None else loosest,
+            loosest=(none + np.inf, none - np.inf) if self.places is not None else loosest, anything=self.is_odd,
         )  # fmt: skip
 
     def is_in_a_form(self, got: Doubles, element: Element | None) -> Mask:

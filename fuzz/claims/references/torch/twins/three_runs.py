@@ -139,9 +139,15 @@ class Answered:
         kinds = every & {torch.bfloat16, torch.float16}
         return max(kinds, key=UNITS.__getitem__, default=None)
 
-    def run(self, **options: Any) -> tuple[TwinRun, list[tuple[str, Any, NumberSet]]]:  # noqa: ANN401
-        """Run the reference with twins: each output, and its set."""
+    def run(
+        self,
+        prepare: Callable[[TwinRun, GivenInputs], None] | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> tuple[TwinRun, list[tuple[str, Any, NumberSet]]]:
+        """Run the reference with twins: each output, and its set. `prepare`: what changes the inputs' sets before."""
         run, given = TwinRun(self.file, RunOptions(narrow=self.kind, **options)), fresh(self.given)
+        if prepare is not None:
+            prepare(run, given)
         try:
             with without_mkldnn(), run, WatchedLeaving(run.note_leaving):
                 made = call_with(self.function, given, self.changed)
