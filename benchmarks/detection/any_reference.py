@@ -10,9 +10,10 @@ that is not there are left out by people who see no code of kfuzz; they write wh
 tests do, and change nothing in them.
 
 A FOLDER has a folder for each function: `origin.json` (repository, commit, path, line, name), `problem.py` with the
-function and get_inputs(), `solution.py` with the same function. Each is judged against itself with six cases, so any
-error is a false one. `outcome.json` beside them is what was seen, and is not measured again. Keeps names, figures and
-kfuzz's own words, and no text of the functions.
+function and get_inputs(), `solution.py` with the same function; one that takes arguments by their names is called by
+`reference` and by `solution` there. Each is judged against itself with six cases, so any error is a false one.
+`outcome.json` beside them is what was seen, and is not measured again. Keeps names, figures and kfuzz's own words, and
+no text of the functions.
 """
 
 import argparse
@@ -95,7 +96,9 @@ def kept(folder: Path, names: tuple[str, str] | None = None) -> Record:
 def judge(folder: Path, names: tuple[str, str] | None = None) -> Record:
     """How kfuzz judges a function by a reference, which is the same one without names."""
     origin = json.loads((folder / "origin.json").read_text(encoding="utf-8"))
-    (reference, solution), report = names or (origin["name"], origin["name"]), folder / "report.json"
+    is_called = "\ndef reference(" in (folder / "problem.py").read_text(encoding="utf-8")
+    own = ("reference", "solution") if is_called else (origin["name"], origin["name"])
+    (reference, solution), report = names or own, folder / "report.json"
     words = ["solution.py", "--reference", f"problem.py:{reference}", "--entry", solution, "--device", "cpu"]
     words += ["--no-sandbox"] if "tilelang" in (folder / "solution.py").read_text(encoding="utf-8") else []  # its nvcc
     command = [sys.executable, "-m", "kfuzz", "fuzz", *words, "--max-cases", str(CASES), "--json", report.name]

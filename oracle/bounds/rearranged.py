@@ -40,13 +40,14 @@ def names_a_way(op: Op, claim: Accuracy) -> bool:
 class Loosened:
     """What any rearrangement may give: from `lo` to `hi`; and shares along an axis, whose sum is so near to one.
 
-    `certain`: where that holds even if no form says anything.
+    `certain`: where that holds even if no form says anything. `anything`: where NaN and any number may come.
     """
 
     lo: Reals
     hi: Reals
     shares: tuple[int, Reals] | None = None
     certain: Mask | None = None
+    anything: Mask | None = None
 
     def allows(self, got: Doubles) -> Mask:
         """Which elements some rearrangement may give. If shares do not make up one, none of them."""
@@ -54,12 +55,13 @@ class Loosened:
         if self.shares is not None:
             axis, missing = self.shares
             inside &= np.abs(np.sum(got, axis=axis, keepdims=True) - 1) <= missing
-        return np.asarray(inside)
+        return np.asarray(inside if self.anything is None else inside | self.anything)
 
     @property
     def is_open(self) -> Mask:
         """Where any number may come in the place of another."""
-        return np.asarray(np.isneginf(self.lo) & np.isposinf(self.hi))
+        is_open = np.isneginf(self.lo) & np.isposinf(self.hi)
+        return np.asarray(is_open if self.anything is None else is_open | self.anything)
 
     def united(self, other: "Loosened") -> "Loosened":
         """What either allows."""

@@ -126,7 +126,11 @@ def _judge_rows(
                 for role, look in looks.items()
             }
     stored = {role: BY_DTYPE[answered[role].dtype] for role, of in module.outputs.items() if of.is_float}
-    given = {role: Loosened(*one.loosest) for role, one in enclosures.items() if one.loosest is not None}
+    given = {
+        role: Loosened(*one.loosest, anything=one.anything)
+        for role, one in enclosures.items()
+        if one.loosest is not None
+    }
     is_held = names_a_way(module, accuracy) and not given
     loosest = given or loosest_ends(module, asked, accuracy, scalars or {}, stored) or {}
     for role in [role for role in loosest if looks[role].worst is not None]:

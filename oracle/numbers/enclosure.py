@@ -63,7 +63,7 @@ class Enclosure:
     comparisons of known numbers decided that. `within`: the ends of another bound, which needs no balls
     (docs/numerics.md#depth, docs/numerics.md#exponentials-that-are-shared), and which one. `loosest`: the ends of what
     any arrangement may give, where the op's file gives the sets, and of shares along an axis how far from one their sum
-    may be.
+    may be. `anything`: where an arrangement may give NaN and any number.
     """
 
     want: Doubles
@@ -82,6 +82,7 @@ class Enclosure:
     within: tuple[Doubles, Doubles] | None = None
     within_by: Tier = "slopes"
     loosest: tuple[Doubles, Doubles] | tuple[Doubles, Doubles, tuple[int, Doubles] | None] | None = None
+    anything: Mask | None = None
 
 
 @dataclass(frozen=True)

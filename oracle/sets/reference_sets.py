@@ -94,7 +94,8 @@ class ReferenceSet:
     """One output: its exact values, and how far from them an answer may be. An integer and a truth are numbers, too.
 
     `may_be_nan`: of a gradient, which in another arrangement multiplies an infinity by 0. `shares`: along an axis they
-    make up one, but for so much. `forms`: narrower sets, in one of which each number of a right answer lies.
+    make up one, but for so much. `forms`: narrower sets, in one of which each number of a right answer lies. `is_odd`:
+    which elements follow from infinities or NaNs that the maker of the inputs never makes: nothing is broken there.
     """
 
     x: Doubles
@@ -105,6 +106,7 @@ class ReferenceSet:
     may_be_nan: bool = False
     shares: tuple[int, Doubles] | None = None
     forms: tuple[tuple[Doubles, Doubles], ...] = ()
+    is_odd: Mask | None = None
 
     @property
     def with_any_of_equal_places(self) -> "ReferenceSet":
@@ -127,6 +129,8 @@ class ReferenceSet:
         if self.places is not None:
             right = np.where(self.places.holds(got), Grade.KEPT, Grade.BROKEN)
             grades = np.where(self.are_places, right, grades).astype(np.int8)
+        if self.is_odd is not None:
+            grades[self.is_odd & (grades == Grade.BROKEN)] = Grade.SUSPECT
         return grades
 
     @property
@@ -182,7 +186,7 @@ class ReferenceSet:
         return Enclosure(
             self.x, low, high, judged, none, none, exact, None, reasons, holds=holds,
             may_be_nan=np.ones(self.x.shape, dtype=np.bool_) if self.may_be_nan else None,
-            loosest=loosest if self.places is None else self.loosest_places(least, most),
+            loosest=loosest if self.places is None else self.loosest_places(least, most), anything=self.is_odd,
         )  # fmt: skip
 
     def loosest_places(self, least: Doubles, most: Doubles) -> tuple[Doubles, Doubles]:

@@ -8,6 +8,7 @@ import functools
 import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,9 @@ def sets_at(file: str, asked: Asked) -> dict[str, AnswerSet]:
         shape = np.shape(asked.written.get(name, one.x))
         if shape != one.x.shape:
             raise OracleError(f"the reference's {name} has the shape {list(one.x.shape)}, and not {list(shape)}")
-    any_place = asked.special.ties == "any"
+    any_place, special = asked.special.ties == "any", asked.special
+    if special.nan or special.pos_inf or special.all_neg_inf:  # the claim speaks of infinities
+        every = {name: replace(one, is_odd=None) for name, one in every.items()}
     every = {name: one.with_any_of_equal_places if any_place else one for name, one in every.items()}
     return {name: AnswerSet(one.enclosure(stored.get(name))) for name, one in every.items()}
 
@@ -169,6 +172,8 @@ def arrays_of_set(name: str, one: ReferenceSet) -> dict[str, NDArray[Any]]:
         made[f"forms {name}"] = np.asarray(one.forms)
     if one.shares is not None:
         made |= {f"axis {name}": np.asarray(one.shares[0]), f"missing {name}": one.shares[1]}
+    if one.is_odd is not None:
+        made[f"odd {name}"] = np.atleast_1d(one.is_odd)
     return {**made, f"truth {name}": np.asarray([one.is_truth, one.may_be_nan])}
 
 
@@ -181,4 +186,5 @@ def read_set(name: str, held: ArraysOfSets) -> ReferenceSet:
     is_truth, may_be_nan = map(bool, held[f"truth {name}"])
     forms = tuple((own, r) for own, r in held[f"forms {name}"]) if f"forms {name}" in held else ()
     shares = (int(held[f"axis {name}"]), held[f"missing {name}"]) if f"axis {name}" in held else None
-    return ReferenceSet(x, proved, loosest, places, is_truth, may_be_nan, shares, forms)
+    is_odd = held.get(f"odd {name}")
+    return ReferenceSet(x, proved, loosest, places, is_truth, may_be_nan, shares, forms, is_odd)

@@ -29,6 +29,7 @@ from kfuzz.claims.references.torch.inputs import (
     with_fixed,
 )
 from kfuzz.claims.references.torch.integers import ABSENT, PERMUTATION, with_limits
+from kfuzz.claims.references.torch.odd_numbers import inputs_always_finite
 from kfuzz.claims.references.torch.op_file import op_file, outputs_of, returned_at, shown
 from kfuzz.claims.references.torch.origins import origins_of
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
@@ -252,7 +253,8 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
         "doubles": [name for name, one in returned.items() if one.dtype == torch.float64],
         "args": [with_fixed_names(one, declared.fixed) for one in known.beside.get("args", ())],
         "run": {**{key: asked[key] for key in KEPT if key in asked}, "changed": changes,
-                "is_measured": answered.is_measured},
+                "is_measured": answered.is_measured,
+                "finite": sorted(inputs_always_finite(known, Path(asked["path"])))},
     }  # fmt: skip
 
 

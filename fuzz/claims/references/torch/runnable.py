@@ -5,7 +5,7 @@ Knows what a question says, and the kinds of files that a reference stands in; i
 
 import ast
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,7 +22,7 @@ from kfuzz.claims.references.submissions.gpu_mode import folders_of
 from kfuzz.claims.references.torch.configs import configure
 from kfuzz.claims.references.torch.declared import Declared, reference_of
 from kfuzz.claims.references.torch.drawn import DrawnInputs, drawn_inputs_of, draws_of
-from kfuzz.claims.references.torch.given import MadeInputs, inputs_of, known_inputs, parameters_of
+from kfuzz.claims.references.torch.given import MadeInputs, inputs_of, known_inputs, names_of_inputs, parameters_of
 from kfuzz.claims.references.torch.model_functions import Forward, function_of_task, is_task
 from kfuzz.claims.references.torch.origins import origins_of
 from kfuzz.claims.references.torch.schemas import inputs_by_schema
@@ -53,6 +53,8 @@ class Runnable:
     """The type of 16 bits that some of its inputs have, of those that are no arrays, too."""
     module: ModuleType | None = None
     """That of its file, if get_inputs makes its inputs."""
+    name_inputs: Callable[[Any], Sequence[str]] | None = None
+    """Gives a name to each tensor of what get_inputs makes."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -107,8 +109,10 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
     beside |= made_with(module) if is_module else {"parameters": parameters_of(reference)}
     if isinstance(given, DrawnInputs):
         beside = {**beside, "drawn": given.as_json()}
-        return Runnable(call, is_module, declared, beside, halves=given.halves, module=module)
-    return Runnable(call, is_module, declared, {**beside, "given": given.as_json()}, module=module)
+    else:
+        beside = {**beside, "given": given.as_json()}
+    halves, named = getattr(given, "halves", ""), partial(names_of_inputs, reference)
+    return Runnable(call, is_module, declared, beside, halves=halves, module=module, name_inputs=named)
 
 
 def inputs_for(

@@ -24,6 +24,7 @@ from kfuzz.claims.references.torch.sizes import BOOLEAN, sizes_in
 from kfuzz.claims.references.torch.twins.as_arrays import reference_sets
 from kfuzz.claims.references.torch.twins.changed import Explaining
 from kfuzz.claims.references.torch.twins.leaves import leaves, named_outputs
+from kfuzz.claims.references.torch.twins.odd_inputs import are_finite
 from kfuzz.claims.references.torch.twins.steps import steps_of
 from kfuzz.claims.references.torch.twins.three_runs import Answered
 from kfuzz.devices.python.making import DATA, DRAWS, KEEPS_OUT, NO_DATA, RAISED
@@ -64,13 +65,14 @@ def answer_run(folder: Path) -> None:
 class AskedRun:
     """A reference at the inputs of a case. `names`: those of its inputs. `is_gradient`: it computes gradients.
 
-    `sizes`: the names of the inputs' sizes.
+    `sizes`: the names of the inputs' sizes. `finite`: the inputs of which only finite numbers are promised.
     """
 
     answered: Answered
     names: Sequence[str]
     is_gradient: bool
     sizes: Collection[str] = ()
+    finite: Collection[str] = ()
 
     @property
     def outputs(self) -> list[str]:
@@ -98,7 +100,7 @@ def answered_in(
     every, is_measured = [*given.values(), *upstream], asked.get("is_measured", False)
     answered = Answered(call, every, asked["path"], operands, changed, is_measured)
     sizes = sizes_in(known.declared.dims)
-    return AskedRun(answered, list(given), bool(upstream) or known.forward is not None, sizes)
+    return AskedRun(answered, list(given), bool(upstream) or known.forward is not None, sizes, asked.get("finite", ()))
 
 
 def save_steps(folder: Path, asked: Mapping[str, Any]) -> None:
@@ -127,8 +129,10 @@ def save_inputs(folder: Path, known: Runnable, path: str, draws: Sequence[int], 
 
 def save_sets(folder: Path, asked: AskedRun, *, of_values: bool) -> None:
     """Leave the sets of each output, or of exact values alone."""
-    may_be_nan = asked.is_gradient and not all(are_finite(one) for one in asked.answered.given)
-    sets = [replace(one, may_be_nan=may_be_nan) for one in reference_sets(asked.answered, of_values=of_values)]
+    finite = [place for place, name in enumerate(asked.names) if name in asked.finite]
+    may_be_nan = asked.is_gradient and not all(map(are_finite, asked.answered.given))
+    made = reference_sets(asked.answered, finite, of_values=of_values)
+    sets = [replace(one, may_be_nan=may_be_nan) for one in made]
     names = asked.outputs
     arrays = {
         key: part for name, one in zip(names, sets, strict=True) for key, part in arrays_of_set(name, one).items()
@@ -143,11 +147,6 @@ def explain_answer(folder: Path, asked: AskedRun, output: str) -> None:
         answer = WrongAnswer(*(held[name] for name in WrongAnswer._fields))
     explaining = Explaining(run.function, run.given, run.file, asked.outputs.index(output), run.changed)
     (folder / "words.json").write_text(json.dumps(explaining.explain(answer)), encoding="utf-8")
-
-
-def are_finite(one: torch.Tensor) -> bool:
-    """Whether no number is an infinity or NaN: a gradient in another arrangement multiplies them by 0."""
-    return not one.is_floating_point() or bool(one.isfinite().all())
 
 
 def in_kernels_type(given: Mapping[str, torch.Tensor], narrow: torch.dtype) -> dict[str, torch.Tensor]:

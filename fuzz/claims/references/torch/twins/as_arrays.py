@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import torch
 
 from kfuzz.claims.references.torch.twins.leaves import as_real
+from kfuzz.claims.references.torch.twins.odd_inputs import odd_elements
 from kfuzz.claims.references.torch.twins.sets import FP4, Ranked, RowShares, UnstableError, numbers_of
 from kfuzz.claims.references.torch.twins.three_runs import Answered, DisagreementError, OutputSet, UnfollowedError
 from kfuzz.devices.python.torch.elements import OF_TYPE
-from kfuzz.oracle.numbers.enclosure import Doubles
+from kfuzz.oracle.numbers.enclosure import Doubles, Mask
 from kfuzz.oracle.sets.reference_sets import Grades, ReferenceSet, SoughtPlaces
 
 
@@ -19,19 +21,29 @@ def in_doubles(one: torch.Tensor) -> Doubles:
     return made
 
 
-def reference_sets(answered: Answered, *, of_values: bool = False) -> list[ReferenceSet]:
+def reference_sets(answered: Answered, finite: Sequence[int] = (), *, of_values: bool = False) -> list[ReferenceSet]:
     """The set of each output: measured where there are no twins, or these differ; of what is not judged, open.
 
-    `of_values`: only the exact values are asked for.
+    `finite`: the places of the inputs of which only finite numbers are promised. `of_values`: only the exact values are
+    asked for.
     """
     with suppress(UnstableError):
         try:
-            if answered.is_measured:
-                return [as_set(one) for one in answered.measured_sets]
-            return [as_set(one) for one in (answered.values if of_values else answered.sets)]
+            if of_values and not answered.is_measured:
+                return [as_set(one) for one in answered.values]
+            sets = answered.measured_sets if answered.is_measured else answered.sets
         except (UnfollowedError, DisagreementError):
-            return [as_set(one) for one in answered.measured_sets]
+            answered = replace(answered, is_measured=True)
+            sets = answered.measured_sets
+        every = zip(sets, odd_elements(answered, finite, sets), strict=True)
+        return [replace(as_set(one), is_odd=None if odd is None else of_parts(odd, one.x)) for one, odd in every]
     return [as_set(one) for one in answered.open_sets]
+
+
+def of_parts(odd: torch.Tensor, x: torch.Tensor) -> Mask:
+    """What holds of numbers, of their parts where they are complex."""
+    made: Mask = (odd.unsqueeze(-1).expand(*odd.shape, 2) if x.is_complex() else odd).numpy()
+    return made
 
 
 def as_set(one: OutputSet) -> ReferenceSet:

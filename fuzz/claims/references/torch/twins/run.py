@@ -5,7 +5,7 @@ tensors run beside the twins, and decide which types, shapes and steps of Python
 take an operation needs the state of the one run.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from functools import cache
@@ -23,6 +23,7 @@ from kfuzz.claims.references.torch.twins.lines import line_of
 from kfuzz.claims.references.torch.twins.memory import Twins
 from kfuzz.claims.references.torch.twins.sets import (
     GRIDS,
+    LEAST,
     MOST,
     MOST_SINGLE,
     SINGLE,
@@ -121,11 +122,15 @@ class StoredWay(Enum):
 class RunOptions:
     """What one run allows. `narrow`: no value of a loose run is finer than this type. `stored`: the products, by their
     number among those with wider operands, whose operands are rounded to it, as tensor cores need it, and in which way.
+    `kept`: the products, by their places, whose results are rounded to it, as a kernel hands them to another one.
     """
 
     is_loose: bool = False
     narrow: torch.dtype | None = None
     stored: Mapping[int, StoredWay] = field(default_factory=dict)
+    kept: Collection[str] = ()
+    in_half: bool = False
+    """A kernel stores operands in float16 whatever type the inputs have."""
     noise: StepNoise | None = None
     is_traced: bool = False
     trusts_draws: bool = False
@@ -159,6 +164,8 @@ class RunNotes:
     """The products whose operands have more digits than the inputs' type of 16 bits, with their numbers: by the text,
     since one in a loop is one of a kernel, and by whether an operand are shares.
     """
+    results: dict[str, set[int]] = field(default_factory=dict)
+    """The storages of the results of such products, by their places."""
 
 
 class TwinRun(UncompiledMode):
@@ -177,6 +184,8 @@ class TwinRun(UncompiledMode):
         self.left: dict[float, float] = {}
         """The radius of each number that has left torch."""
         self.steps_done = 0
+        self.product = ""
+        """The place of a product with wide operands that runs."""
         self.has_left = False
         """Whether numbers that rounding may change have left torch, and may come back as exact ones."""
 
@@ -198,24 +207,47 @@ class TwinRun(UncompiledMode):
         kind = self.options.narrow
         if kind is None or not any(is_wider(one, kind) for one in every):
             return list(every)
-        known, (line, text) = self.notes.wide_products, line_of(self.file)
-        place = f"{line} {text}" if text else f"{line} {len(known)}"
+        known = self.notes.wide_products
+        self.product = place = self.place_of_product()
         way = self.options.stored.get(known.setdefault((place, any(one.is_share for one in every)), len(known)))
         if not self.is_loose and way is None:
             return list(every)
+        if self.options.in_half and not self.is_loose:
+            kind = torch.float16
         return [self.stored(one, kind, way) if is_wider(one, kind) else one for one in every]
+
+    def place_of_product(self) -> str:
+        """Where a product with wide operands is: by the text, since one in a loop is one of a kernel."""
+        line, text = line_of(self.file)
+        return f"{line} {text}" if text else f"{line} {len(self.notes.wide_products)}"
+
+    def keep_result(self, one: torch.Tensor) -> None:
+        """Note the result of such a product, and round it in a run in which a kernel hands it to another one."""
+        place, self.product = self.product, ""
+        kind = self.options.narrow
+        if not place or kind is None or one.is_complex() or UNITS.get(one.dtype, 1.0) >= UNITS[kind]:
+            return
+        self.notes.results.setdefault(place, set()).add(key_of(one))
+        if place in self.options.kept:
+            made = self.stored(self.twins.get(one), kind, None)
+            self.twins.put(one, made.x, made.r)
 
     def stored(self, one: NumberSet, kind: torch.dtype, way: StoredWay | None) -> NumberSet:
         """An operand in a type of 16 bits: in a loose run by whatever rounding, else to the nearest."""
         if self.is_loose:
-            return NumberSet(one.number, one.radius + 2 * UNITS[kind] * one.size.nan_to_num(0, posinf=0), one.dtype)
+            lost = 2 * UNITS[kind] * one.size.nan_to_num(0, posinf=0) + LEAST[torch.float16]
+            may_overflow = one.number.isfinite() & (one.size + one.radius + lost >= MOST[kind])
+            return NumberSet(one.number, one.radius + torch.where(may_overflow, torch.inf, lost), one.dtype)
         top, its = torch.ones(()), torch.zeros(())
         if one.is_share and way is StoredWay.UNDIVIDED:  # the largest exponential of a row is 1
             top, its = one.number.amax(-1, keepdim=True), one.radius.amax(-1, keepdim=True)
         rounded = (one.number / top).to(kind).double() * top
         low = (one.end(-1) / (top + its)).to(kind).double() * (top - its)
         high = (one.end(1) / (top - its)).to(kind).double() * (top + its)
-        return NumberSet(rounded, to_infinity(torch.maximum(high - rounded, rounded - low)), one.dtype)
+        r = to_infinity(torch.maximum(high - rounded, rounded - low))
+        if one.r is None and kind != self.options.narrow:  # an input that this type does not hold
+            rounded, r = (torch.where(r.isinf(), of, made) for of, made in ((one.number, rounded), (0.0, r)))
+        return NumberSet(torch.where(r.isinf() & one.number.isfinite(), one.number, rounded), r, one.dtype)
 
     def note_jump(self) -> None:
         self.notes.jumps = True
@@ -309,6 +341,8 @@ class TwinRun(UncompiledMode):
             made = rule(self, operation)
             for one, result in zip(results, made, strict=False):
                 self.finish(one, result)
+            if self.product:
+                self.keep_result(results[0])
             if name == "_to_copy" and isinstance(shares := self.joint.get(key_of(args[0])), RowShares):
                 self.joint[key_of(out)] = shares
             if self.options.is_traced and results:

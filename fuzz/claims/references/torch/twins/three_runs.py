@@ -146,9 +146,15 @@ class Answered:
         kinds = every & {torch.bfloat16, torch.float16}
         return max(kinds, key=UNITS.__getitem__, default=None)
 
-    def run(self, **options: Any) -> tuple[TwinRun, list[tuple[str, Any, NumberSet]]]:  # noqa: ANN401
-        """Run the reference with twins: each output, and its set."""
+    def run(
+        self,
+        prepare: Callable[[TwinRun, GivenInputs], None] | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> tuple[TwinRun, list[tuple[str, Any, NumberSet]]]:
+        """Run the reference with twins: each output, and its set. `prepare`: what changes the inputs' sets before."""
         run, given = TwinRun(self.file, RunOptions(narrow=self.kind, **options)), fresh(self.given)
+        if prepare is not None:
+            prepare(run, given)
         try:
             with without_mkldnn(), run, WatchedLeaving(run.note_leaving):
                 made = call_with(self.function, given, self.changed)
@@ -203,9 +209,37 @@ class Answered:
         return [one for one in every if one]
 
     @cached_property
+    def kept(self) -> Collection[str]:
+        """The products with wide operands whose results are no outputs: another kernel may have stored them in 16 bits
+        before, as the answer of a forward function whose gradients the reference computes.
+        """
+        run, made = self.strict
+        returned = {key_of(one) for _, one, _ in made if isinstance(one, torch.Tensor)}
+        return [place for place, keys in run.notes.results.items() if not keys & returned]
+
+    def stored_everywhere(self, way: StoredWay) -> Mapping[int, StoredWay]:
+        """All products store their operands in one way."""
+        return dict.fromkeys(range(len(self.notes.wide_products)), way)
+
+    @cached_property
+    def stored_otherwise(self) -> list[Mapping[str, Any]]:
+        """The options of runs in which results are kept, too, or operands lie in float16 beside inputs in bfloat16: a
+        number of more digits and fewer powers of two, which may be infinite or 0 there.
+        """
+        every: list[Mapping[str, Any]] = []
+        if self.kind == torch.bfloat16 and self.stored:
+            has_shares = any(its for _, its in self.notes.wide_products)
+            ways = [StoredWay.DIVIDED, *[StoredWay.UNDIVIDED] * has_shares]
+            every += [{"in_half": True, "stored": self.stored_everywhere(way)} for way in ways]
+        if self.kept:
+            every += [{"kept": self.kept, "stored": one} for one in ({}, self.stored_everywhere(StoredWay.DIVIDED))]
+        return every
+
+    @cached_property
     def forms(self) -> list[list[NumberSet]]:
         """The outputs' sets, with no product's operands stored in 16 bits, and with some."""
-        every = [self.strict, *(self.run(stored=one) for one in self.stored)]
+        ways = [*({"stored": one} for one in self.stored), *self.stored_otherwise]
+        every = [self.strict, *(self.run(**one) for one in ways)]
         return [[one for _, _, one in made] for _, made in every]
 
     @cached_property

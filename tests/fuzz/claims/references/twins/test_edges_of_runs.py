@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kfuzz.oracle.sets.reference_sets import Grade
+
 torch = pytest.importorskip("torch")
 twins = "kfuzz.claims.references.torch.twins"
 run = pytest.importorskip(f"{twins}.run")
 sets = pytest.importorskip(f"{twins}.sets")
 table = pytest.importorskip(f"{twins}.table")
 Answered = pytest.importorskip(f"{twins}.three_runs").Answered
+as_arrays = pytest.importorskip(f"{twins}.as_arrays")
 
 TIGHT = 0.3
 """A radius of which no move takes this part is wider than it has to be."""
@@ -140,6 +143,63 @@ def test_a_product_in_a_loop_has_one_way_to_store_its_operands() -> None:
         return torch.stack([torch.softmax(one.float() @ one.float().T, -1) @ one.float() for one in x])
 
     assert len(Answered(attend, [torch.randn(3, 4, 8).half()], __file__).stored) == 2
+
+
+def grades_of(function: Callable[..., Any], given: list[Any], answer: Any) -> set[int]:  # noqa: ANN401  tensors
+    """The grades of all elements of an answer in float32."""
+    (grades,) = as_arrays.grade_answer(as_arrays.reference_sets(Answered(function, given, __file__)), [answer])
+    return set(map(int, grades.ravel()))
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_what_another_kernel_has_stored_in_16_bits_before_is_right(kind: Any) -> None:  # noqa: ANN401  a type
+    """A backward kernel reads the answer o of the forward one in 16 bits: delta = (o * do).sum(-1) was suspect."""
+    generator = torch.Generator().manual_seed(1)
+    p, v, do = (torch.rand(16, 16, generator=generator).to(kind).float() for _ in range(3))
+
+    def reference(p: Any, v: Any, do: Any) -> Any:  # noqa: ANN401  tensors
+        return ((p.float() * 0.7) @ v.float() * do.float()).sum(-1)
+
+    o = (p * 0.7) @ v
+    given = [one.to(kind) for one in (p, v, do)]
+    assert grades_of(reference, given, (o.to(kind).float() * do).sum(-1)) == {Grade.KEPT}
+    assert Grade.KEPT not in grades_of(reference, given, (o * 1.1 * do).sum(-1))
+
+
+def test_a_result_that_is_an_output_is_not_stored_in_16_bits_before() -> None:
+    a, b = torch.rand(8, 8).half(), torch.rand(8, 8).half()
+    assert not Answered(lambda a, b: a.float().exp() @ b.float(), [a, b], __file__).kept
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(("shift", "grade"), [(-16.0, Grade.KEPT), (0.0, Grade.KEPT), (12.0, Grade.UNJUDGED)])
+def test_an_operand_in_float16_may_be_0_or_infinite(kind: Any, shift: float, grade: int) -> None:  # noqa: ANN401
+    """With inputs in bfloat16 an operand that is stored in float16 made an error of what is infinite or 0 there."""
+    generator = torch.Generator().manual_seed(1)
+    x, v = (torch.rand(8, 8, generator=generator).to(kind) for _ in range(2))
+
+    def reference(x: Any, v: Any) -> Any:  # noqa: ANN401  tensors
+        return torch.exp(x.float() + shift) @ v.float()
+
+    stored = torch.exp(x.float() + shift).half().float()
+    assert grades_of(reference, [x, v], stored @ v.float()) == {grade}
+
+
+def test_in_the_loosest_run_an_operand_in_float16_may_be_0_or_infinite() -> None:
+    x = torch.zeros(2, 2).half()
+    for shift, radius in ((-20.0, math.exp(-20.0)), (12.0, math.inf)):
+        answered = Answered(lambda x: torch.exp(x.float() + shift) @ torch.ones(2, 2), [x], __file__)  # noqa: B023
+        assert float(answered.run(is_loose=True)[1][0][2].radius.min()) >= radius
+
+
+def test_an_input_in_bfloat16_is_not_excused_where_float16_has_no_such_number() -> None:
+    """Its own type holds it: a kernel that casts it to float16 is wrong."""
+    x, v = torch.zeros(2, 2).bfloat16(), torch.full((2, 2), 1e6).bfloat16()
+
+    def reference(x: Any, v: Any) -> Any:  # noqa: ANN401  tensors
+        return torch.exp(x.float() + 0.3) @ v.float()
+
+    assert grades_of(reference, [x, v], torch.full((2, 2), torch.inf)) == {Grade.BROKEN}
 
 
 def test_one_number_at_places_that_are_not_known_is_there_or_not() -> None:
