@@ -146,8 +146,8 @@ def orders(
             args = [name_of(one) if name_of(one) in given else others[name_of(one)] for one in parameters]
             if "" in args or "" in order or len(given) < len(taken):
                 return
-            left = pinned_sizes(roles, others) if tried else {}
-            yield HostPairing([*given.items(), *returned], args, left)
+            pinned = pinned_sizes(roles, others) if tried else {}
+            yield HostPairing([*given.items(), *returned], args, pinned)
 
 
 def pinned_sizes(roles: Roles, values: Mapping[str, str]) -> dict[str, int]:

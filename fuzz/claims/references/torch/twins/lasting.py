@@ -52,7 +52,8 @@ class LastingNumbers:
 
     @property
     def bytes(self) -> int:
-        return int(self.bits.nbytes) + 16 * self.bits.numel()
+        made: int = self.bits.nbytes + 16 * self.bits.numel()
+        return made
 
 
 class LastingStorages:
