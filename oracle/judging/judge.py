@@ -127,7 +127,7 @@ def _judge_rows(
             }
     stored = {role: BY_DTYPE[answered[role].dtype] for role, of in module.outputs.items() if of.is_float}
     given = {
-        role: Loosened(one.loosest[0], one.loosest[1], anything=one.anything)
+        role: replace(Loosened(*one.loosest), anything=one.anything)
         for role, one in enclosures.items()
         if one.loosest is not None
     }

@@ -181,9 +181,8 @@ def read_set(name: str, held: ArraysOfSets) -> ReferenceSet:
     """The set that lies in a file."""
     places = None
     if f"how {name}" in held:
-        is_once, is_first = map(bool, held[f"how {name}"])
-        arrays = [held[f"{part} {name}"] for part in SOUGHT]
-        places = SoughtPlaces(*arrays, is_once=is_once, is_first=is_first)
+        among, radius, row, wanted, its_radius, element = (held[f"{part} {name}"] for part in SOUGHT)
+        places = SoughtPlaces(among, radius, row, wanted, its_radius, element, *map(bool, held[f"how {name}"]))
     x, proved, loosest = (held[f"{part} {name}"] for part in PARTS)
     is_truth, may_be_nan = map(bool, held[f"truth {name}"])
     forms = tuple((own, r) for own, r in held[f"forms {name}"]) if f"forms {name}" in held else ()
