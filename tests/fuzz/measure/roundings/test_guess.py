@@ -281,3 +281,17 @@ def test_sizes_that_the_op_fixes_are_listed_and_need_not_all_be_arguments(tmp_pa
     first = tomllib.loads(next(claims(str(tmp_path / "own.py"), function, source)))
     assert first["axes"] == {"total": [22], "cols": [5]}
     assert first["arrays"] == {"x": "f32[total, cols] -> x", "y": "f32[4, cols] <- y"}
+
+
+@pytest.mark.parametrize(("pointer", "element"), [
+    ("int", "i32"), ("long long", "i64"), ("int64_t", "i64"), ("int8_t", "i8"), ("uint8_t", "u8"),
+])  # fmt: skip
+def test_an_array_of_integers_has_the_type_of_its_pointer(pointer: str, element: str, tmp_path: Path) -> None:
+    """Before, each was i32: `const long long *at` was refused."""
+    (tmp_path / "own.py").write_text(
+        'INPUTS = {"x": "float[n]", "at": "int[n] 0..99"}\nOUTPUTS = {"y": "float[n]"}\nWHOLE = True\n'
+        "def formula(N, x, at):\n    return x + x\n"
+    )
+    source = f"__global__ void own(const float *x, const {pointer} *at, float *y, int n) {{}}"
+    first = next(claims(str(tmp_path / "own.py"), function_of("own.cu", source), source))
+    assert tomllib.loads(first)["arrays"]["at"] == f"{element}[n] -> at"
