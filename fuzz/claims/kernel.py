@@ -364,15 +364,24 @@ class Kernel:
         return accuracy.accuracy_for(self.rounding, sizes)
 
     def stored(self, inputs: Arrays) -> dict[str, NDArray[np.generic]]:
-        """A case's numbers as this kernel stores them: rounded to its element types; integers modulo their limit."""
+        """A case's numbers as this kernel stores them: rounded to its element types; integers modulo their limit; or
+        what the op's file makes in their place.
+        """
         elements = {str(array.reads): array.element for array in self.arrays.values() if array.reads}
+        make, is_filled = find(self.op).make_inputs, not any(map(is_vast, inputs.values()))
+        made = make(inputs) if make is not None and is_filled else {}
         sizes = lengths_of(
             pair for role, dims in self.roles.inputs.items() for pair in zip(dims, inputs[role].shape, strict=False)
         )
         if self.bounding & find(self.op).axes.keys():
             sizes |= self.limits(self.axes_of(inputs))
         with np.errstate(all="ignore"):  # a number beyond a narrow format becomes infinite
-            return {role: self.store_array(role, given, elements[role], sizes) for role, given in inputs.items()}
+            return {
+                role: store_made(made[role].reshape(given.shape), elements[role])
+                if role in made
+                else self.store_array(role, given, elements[role], sizes)
+                for role, given in inputs.items()
+            }
 
     @property
     def bounding(self) -> frozenset[str]:
@@ -544,6 +553,15 @@ def try_corners(kernel: Kernel) -> None:
         sizes = kernel.sizes(corner, choice)
         kernel.steps(sizes, kernel.shapes(sizes))
         kernel.accuracy(sizes)
+
+
+def store_made(given: NDArray[np.generic], element: Element) -> NDArray[np.generic]:
+    """An array that an op's file makes, as a kernel stores it."""
+    if not element.is_float:
+        return given.astype(element.dtype)
+    if element.is_narrow:
+        return encode_numbers(given.astype(np.float32), element)
+    return store(given.astype(np.float64), element)
 
 
 def fitted_op(front: FrontMatter, claim: WrittenClaim) -> str:

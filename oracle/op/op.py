@@ -34,6 +34,7 @@ from kfuzz.oracle.systems.value import WORDS, Quantity
 NamedReals = Mapping[str, Reals]
 Answers = Callable[[Mapping[str, Floats], Accuracy, Special, Lengths], dict[str, Enclosure]]
 """A file's `answers(inputs, accuracy, special, sizes)`: the set of right answers for every output."""
+InputsMaker = Callable[[Mapping[str, NDArray[Any]]], Mapping[str, NDArray[Any]]]
 MANY_DIMENSIONS, SMALLEST = 4, 3
 """Arrays of so many dimensions have no more than 3 places along each where a size of about n is wanted."""
 ENOUGH = 4
@@ -41,6 +42,7 @@ ENOUGH = 4
 AT_LEAST = re.compile(r"(\w+) >= (\d+)")
 """A rule that a size obeys by itself."""
 MULTIPLE = re.compile(r"(\w+) % (\d+) == 0")
+EXACTLY = re.compile(r"(\w+) == (\d+)")
 NO_SCALARS: frozenset[str] = frozenset()
 
 
@@ -60,6 +62,8 @@ class Op:
     `steps`: of an op made from a reference, the values that the reference stores in tensors of its inputs' type.
     `is_whole`: its formula depends on the sizes and integers of a case, so kfuzz asks for whole arrays alone.
     `is_deep`: whether many sums follow one another in it, if its file says so.
+    `make_inputs`: the arrays that a kernel gets in the place of some of a case, which the file makes by these; its
+    rules then fix the sizes.
     `weights`: an input that says which weights a reference has; for each integer the names of those that differ, each
     with a digest of its numbers.
     `is_gradient`: what may be NaN here is a number in another arrangement, which does not multiply an infinity by 0.
@@ -88,6 +92,7 @@ class Op:
     is_gradient: bool = False
     is_whole: bool = False
     is_deep: bool | None = None
+    make_inputs: InputsMaker | None = None
     weights: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
     optional: Mapping[str, float] = field(default_factory=dict)
     also: Mapping[str, str] = field(default_factory=dict)
@@ -136,6 +141,11 @@ class Op:
     def gives_sets(self) -> bool:
         """Whether its file gives the right answers as sets, which do not follow from its formula."""
         return self.answers is not None or self.sets is not None
+
+    @property
+    def fixed(self) -> dict[str, int]:
+        """The dimensions for which the rules allow one size."""
+        return {found[1]: int(found[2]) for rule in self.where if (found := EXACTLY.fullmatch(rule))}
 
     @property
     def selects(self) -> bool:
@@ -272,8 +282,8 @@ class Op:
         arrays of many dimensions n is less, so that none has many elements.
         """
         names = list(lengths_of((d, 0) for _, role in self.roles for d in role.dimensions))
-        fixed = {name: int(name) for name in names if name.isdigit()}
-        names = [name for name in names if not name.isdigit()]
+        fixed = {name: int(name) for name in names if name.isdigit()} | self.fixed
+        names = [name for name in names if name not in fixed]
         n = min(n, SMALLEST) if self.has_many_dimensions else n
         lower = {found[1]: int(found[2]) for rule in self.where if (found := AT_LEAST.fullmatch(rule))}
         parts = {found[1]: int(found[2]) for rule in self.where if (found := MULTIPLE.fullmatch(rule))}
@@ -321,7 +331,7 @@ class Op:
                 made[name] = role.structure.arrange(rng.integers(low, max(low, high) + 1, shape), sizes)
             if role.is_float and (role.divided or role.dimensions == ("1",)):  # a scale
                 made[name] = np.abs(made[name])
-        return made
+        return made if self.make_inputs is None else {**made, **self.make_inputs(made)}
 
 
 def read_op(name: str, module: object) -> Op:
@@ -352,7 +362,7 @@ def read_op(name: str, module: object) -> Op:
         steps=tuple(table.get("STEPS", ())), sets=table.get("sets"),
         is_whole=bool(table.get("WHOLE", False)), is_deep=table.get("DEEP"),
         is_gradient=bool(table.get("GRADIENT", False)),
-        weights=dict(table.get("WEIGHTS", {})),
+        make_inputs=table.get("make_inputs"), weights=dict(table.get("WEIGHTS", {})),
         optional=dict(table.get("OPTIONAL", {})), also=dict(table.get("ALSO", {})),
     )  # fmt: skip
 

@@ -173,3 +173,21 @@ def formula(N, x):
     return x + x
 """
     assert independent_dimensions(find(op_of(tmp_path, text))) == {"y": ()}
+
+
+def test_a_rule_may_fix_a_size_and_a_file_may_make_the_inputs_of_a_case(tmp_path: Path) -> None:
+    """Before: `no sizes of about 4 satisfy rows == 22`; random integers were no places that fit each other."""
+    text = """
+INPUTS = {"x": "float[rows, cols]", "at": "int[count + 1] 0..99"}
+OUTPUTS = {"y": "float[rows, cols]"}
+WHERE = ("rows == 22", "count == 4")
+def make_inputs(given):
+    return {"at": np.arange(5) + given["at"][0]}
+def formula(N, x, at):
+    return x + x
+"""
+    op = find(op_of(tmp_path, f"import numpy as np\n{text}"))
+    assert op.fixed == {"rows": 22, "count": 4}
+    sizes = op.small_sizes(4)
+    assert (sizes["rows"], sizes["count"]) == (22, 4)
+    assert np.diff(op.random_inputs(sizes, RNG)["at"]).tolist() == [1, 1, 1, 1]

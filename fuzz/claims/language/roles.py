@@ -33,6 +33,7 @@ class Roles:
     `grids`: roles whose arrays are of a narrow type. `truths`: integers that are 0 or 1.
     `selects`: the numbers in its answers are elements of its inputs. `is_exact`: it rounds none of them.
     `codes`: integers of any type, which a reference takes or returns so.
+    `fixed`: the dimensions for which the rules allow one size.
     """
 
     op: str
@@ -51,6 +52,7 @@ class Roles:
     selects: bool = False
     is_exact: bool = False
     codes: frozenset[str] = frozenset()
+    fixed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def has_derived_dimensions(self) -> bool:
@@ -94,6 +96,7 @@ def roles_of(op: str) -> Roles:
         structures={name: role.structure for name, role in module.inputs.items() if role.structure},
         selects=module.selects, is_exact=module.selects and module.gives_sets,
         codes=frozenset(name for name, role in module.roles if module.is_whole and not role.is_float),
+        fixed=module.fixed,
     )  # fmt: skip
 
 

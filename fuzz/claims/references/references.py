@@ -57,7 +57,7 @@ WHOLE = {I32.name: "", I64.name: "", BOOL.name: "bool", U8.name: "bool"}
 def resolve(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     """The claim with what the files around it say: its functions, its libraries, and the formula of its reference."""
     if not front.language.names_reference:
-        return replace(claim, reference=reference_behind(claim.op or ""))
+        return replace(claim, reference=reference_behind(front.path, claim.op or ""))
     claim = with_reference(front, replace(claim, text=read_submission(front.source)))
     return replace(claim, libraries=libraries_of(front, claim.reference))
 
@@ -113,10 +113,7 @@ def op_by_reference(path: Path, source: str, file: Path) -> ReferenceOp:
     formula, answer = formula_for(front, WrittenClaim(op=OP, call=call), reference)
     if reason := next(filter(None, (one.why_not_cuda(answer) for one in formats())), ""):
         raise ClaimError(f"{shown_path(path)}: {reason}")
-    if answer.get("kept"):
-        only_python = f"{shown_path(file)} hands over what only Python can make"
-        raise ClaimError(f"{shown_path(path)}: {only_python}: {answer['kept']}")
-    record = {**asdict(reference), "path": str(reference.path.resolve())}
+    record = {**asdict(reference), "path": str(reference.path.resolve()), "kept": answer.get("kept", "")}
     cache.save(f"{FOLDER}/{formula.parent.name}/{formula.stem}{MADE_FROM}", json.dumps(record).encode())
     return ReferenceOp(str(formula), home_in(answer), answer.get("exported", ""), given_in(answer), numbers_in(answer))
 
@@ -132,9 +129,9 @@ def numbers_in(answer: Mapping[str, Any]) -> dict[str, str]:
     return {name: text for name, text in pairs if NUMBER.fullmatch(text)}
 
 
-def reference_behind(op: str) -> Reference | None:
+def reference_behind(path: Path, op: str) -> Reference | None:
     """The reference of a claim in CUDA, which names the file of the formula that was made from it."""
-    formula = Path(name_in(op))
+    formula = Path(os.path.normpath(path.resolve().parent / name_in(op)))
     if os.sep not in op or not formula.is_relative_to(cache.folder() / FOLDER):
         return None
     raw = cache.fetch(str(formula.with_suffix(MADE_FROM).relative_to(cache.folder())))

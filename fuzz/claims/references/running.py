@@ -32,7 +32,11 @@ from kfuzz.oracle.systems.value import Quantity
 SERVER = "kfuzz.claims.references.torch.reference_server"
 QUESTION = ".run.json"
 """The ending of the file beside an op's that says how to run its reference."""
+DRAW = "draw"
+"""In a question: the draw whose arrays are wanted."""
 KEPT = 4
+MIX = 0x9E3779B1
+"""Of nearly equal bits it makes draws that differ."""
 PARTS = ("x", "proved", "loosest")
 SOUGHT = ("among", "among_radius", "row", "wanted", "wanted_radius", "element")
 ArraysOfSets = Mapping[str, NDArray[Any]]
@@ -133,6 +137,36 @@ def asked_at(
     asked = {**json.loads(question), "kernel": kernel, "operands": operands, "explain": explain}
     with asked_process(asked, arrays, answer) as folder:
         yield folder
+
+
+def inputs_at(file: str, given: ArraysOfSets, made: Mapping[str, Any]) -> ArraysOfSets:
+    """The arrays of a case's draw that get_inputs makes: all but those that kfuzz draws, which it makes in every other
+    draw only.
+    """
+    draw = draw_in(given[made["holder"]], made["most"])
+    arrays = arrays_of_draw(file, draw)
+    free = made["free"] if draw % made["per_seed"] else ()
+    return {name: one for name, one in arrays.items() if name not in free}
+
+
+def draw_in(holder: NDArray[Any], most: int) -> int:
+    """The number of the draw that an array of a case holds: its first integer, or the bits of its first number."""
+    first = values(holder.reshape(-1)[:1]).astype(np.float32)
+    number = float(first[0])
+    if number.is_integer():
+        return int(abs(number)) % most
+    return (int(first.view(np.uint32)[0]) * MIX >> 16) % most
+
+
+@functools.lru_cache(maxsize=KEPT)
+def arrays_of_draw(file: str, draw: int) -> ArraysOfSets:
+    """What get_inputs makes under a draw, by the names of the op's inputs."""
+    question = Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")
+    with asked_process({**json.loads(question), DRAW: draw}, {}, {}) as folder, np.load(folder / "made.npz") as held:
+        made = {name: held[name] for name in held.files}
+    for one in made.values():
+        one.flags.writeable = False
+    return made
 
 
 def steps_of(question: Mapping[str, object]) -> list[dict[str, Any]]:

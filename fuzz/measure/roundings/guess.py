@@ -151,7 +151,7 @@ def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING
 def first_kept(path: Path, source: str, group: Iterable[str], device: CpuDevice, tried: GuessesSoFar) -> Kernel | None:
     """The kernel with the first of these claims that the trials keep."""
     where = shown_path(path)
-    for toml in group:
+    for toml in dict.fromkeys(group):
         tried.count += 1
         announce(Phase(Stage.GUESSING, where, tried.count))
         tried.example = tried.example or toml

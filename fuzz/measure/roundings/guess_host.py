@@ -26,6 +26,7 @@ from kfuzz.measure.roundings.guess_kernel import (
 )
 from kfuzz.measure.roundings.guess_narrow import NarrowGuess, narrow_guesses
 from kfuzz.oracle.numbers.elements import I32, I64
+from kfuzz.oracle.op.shapes import names_in
 
 ROWS = 4096
 """Smaller than for a single kernel: the memory that the function allocates grows with them."""
@@ -200,14 +201,14 @@ def claim_texts(
     tuned = {one: values for one, values in said.arguments.items() if len(values) > 1 and one in args}
     tune = "".join(f"{one} = [{', '.join(values)}], " for one, values in tuned.items())
     tune = f"tune   = {{ {tune.removesuffix(', ')} }}\n" if tune else ""
-    where = where_of([*roles.rules, *rules_of_places(op)])
+    where = where_of([*(one for one in roles.rules if names_in(one) - roles.fixed.keys()), *rules_of_places(op)])
     written_for = f"\nhome  = {{ {', '.join(f'{size} = {n}' for size, n in home.items())} }}" if home else ""
     for values, longest in product(tables, dict.fromkeys(limit for limit, _ in LIMITS[1:])):
         most = {size: ROWS if size == "rows" and roles.takes_vector else min(longest, ROWS) for size in sizes}
         most = {size: max(most[size], home.get(size, 1)) for size in sizes}
         ranges = {size: guess.range_of(size, most[size]) for size in sizes}
-        ranges |= {size: f"[{n}]" for size, n in pairing.pinned.items() if size in sizes}
-        axes = ", ".join(f"{size} = {values}" for size, values in ranges.items())
+        known = {**pairing.pinned, **roles.fixed}
+        axes = ", ".join(f"{size} = {[n] if (n := known.get(size)) else one}" for size, one in ranges.items())
         if said.only_home:
             axes = ", ".join(f"{size} = [{n}]" for size, n in home.items())
         yield (

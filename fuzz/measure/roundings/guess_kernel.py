@@ -139,7 +139,9 @@ def claims_with(find_launches: "FindLaunches", op: str, function: Function, sour
                 continue  # rows of a warp are the last limit, after any number of warps was tried
             wanted = {name: ROWS if name == shape.rows else longest for name in shape.axes}
             sizes = {name: launched_sizes(launch.grid, name, one, shape.axes) for name, one in wanted.items()}
-            axes = ", ".join(f"{name} = {sizes_of_axis(sizes[name], step, name, shape)}" for name in shape.axes)
+            fixed = {name: roles.fixed.get(dimension) for dimension, name in shape.dimensions.items()}
+            written = {name: sizes_of_axis(sizes[name], step, name, shape) for name in shape.axes}
+            axes = ", ".join(f"{name} = {[n] if (n := fixed[name]) else one}" for name, one in written.items())
             rule = condition.format(cols=shape.axes[-1]).replace("threads", launch.block)
             where = where_of([*([rule] if rule else ()), *(in_names(one, shape) for one in rules_of_places(op))])
             for own, scalars in arrays:
@@ -226,7 +228,9 @@ def guess_shapes(roles: Roles, numbers: Sequence[str]) -> Iterator[Naming]:
         yield Naming((cols,), {"cols": cols}, None)
         return
     by_name = {dimension: number_named(dimension, numbers) for dimension in dimensions}
-    orders = [by_name] if None not in by_name.values() else []
+    is_each_named = {*numbers} <= {*by_name.values()}  # a kernel need not have every size
+    is_named = is_each_named or None not in by_name.values()
+    orders = [{one: name or one for one, name in by_name.items()}] if is_named else []
     orders.append(dict(zip(dimensions, (*numbers, *dimensions[len(numbers) :]), strict=False)))
     for order in orders:
         found = {dimension: str(name) for dimension, name in order.items()}
@@ -283,7 +287,7 @@ def sizes(roles: Roles, shape: Naming, dimensions: Sequence[str], group: GroupGu
         if is_derived(name):
             found.append(group.size_of(name, shape.dimensions, roles.op))
         else:
-            found.append(shape.dimensions.get(name, "1" if name != "rows" else ""))
+            found.append(shape.dimensions.get(name, name if name.isdigit() else "1" if name != "rows" else ""))
     return ", ".join(name for name in found if name) or "1"
 
 

@@ -282,7 +282,7 @@ def check_shapes(where: str, said: guess_host.FunctionWords) -> None:
 
 def check_home(op: str, said: guess_host.FunctionWords) -> None:
     """Raise a ClaimError if the given shape does not fit the op."""
-    sizes = list(dict.fromkeys(size for shape in roles_of(op).inputs.values() for size in shape if size != "1"))
+    sizes = sizes_in(roles_of(op))
     if said.home and len(said.home) != len(sizes):
         raise ClaimError(f"--home: {op} has the sizes {' x '.join(sizes)}; {len(said.home)} are given")
     if said.only_home and not said.home:
@@ -296,11 +296,12 @@ def claim_for(path: Path, source: str, op: str, said: guess_host.FunctionWords) 
     a wrong guess would cause false positives.
     """
     entries = [said.entry] if said.entry else guess_host.entries_for(source)
-    constants: dict[str, str] = {}
+    constants, roles = dict[str, str](), roles_of(op)
     for toml in (toml for one in variants_of(op) for toml in guess_host.host_claims(one, source, said)):
         read_back = tomllib.loads(toml)
         is_returned = any(one.startswith(guess_host.RETURNED) for one in read_back["arrays"])
-        if read_back["host"]["entry"] in entries and is_returned and not roles_of(op).has_derived_dimensions:
+        is_known = bool(roles.fixed) or not roles.has_derived_dimensions
+        if read_back["host"]["entry"] in entries and is_returned and is_known:
             constants.setdefault(str(read_back.get("scalars")), toml)
     if len(constants) == 1:
         return GuessedClaim(next(iter(constants.values())))

@@ -241,3 +241,24 @@ args = ["x"]
         "__global__ void f(float *x) {}",
     )
     assert claim.bind({"x": ones(0)}, {}).job.steps == ()
+
+
+def test_a_kernel_gets_the_inputs_that_the_file_of_its_op_makes(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        'import numpy as np\nINPUTS = {"x": "float[n]", "w": "float[n]", "at": "int[n] 0..99"}\n'
+        'OUTPUTS = {"y": "float[n]"}\nWHERE = ("n == 4",)\ndef make_inputs(given):\n'
+        '    first = given["at"][0]\n    return {"w": np.full(4, 1 / 3), "at": np.arange(4) + int(first)}\n'
+        "def formula(N, x, w, at):\n    return x * w\n"
+    )
+    own = kernel(
+        f'op = "{tmp_path}/own.py"\naxes = {{ n = [4] }}\n[arrays]\nx = "f32[n] -> x"\nw = "f16[n] -> w"\n'
+        'at = "i32[n] -> at"\ny = "f32[n] <- y"\n[[launch]]\nentry = "own"\ngrid = "1"\nblock = "n"\n'
+        'args = ["x", "w", "at", "y"]',
+        "__global__ void own(const float *x, const __half *w, const int *at, float *y);",
+    )
+    case = {"x": np.ones(4, np.float32), "w": np.zeros(4, np.float32), "at": np.asarray([7, 9, 9, 9], np.float32)}
+    given = own.bind(case, {}).given
+    assert given["x"].tolist() == [1, 1, 1, 1]
+    assert given["w"].dtype == np.float16
+    assert given["w"].tolist() == [np.float16(1 / 3)] * 4
+    assert (given["at"].dtype, given["at"].tolist()) == (np.int32, [7, 8, 9, 10])

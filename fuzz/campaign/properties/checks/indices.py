@@ -16,6 +16,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.arrays import Array
 from kfuzz.devices import Buffer, ClaimError, DeviceError, Finding, Outcome
 from kfuzz.kinds import Kind
+from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.numbers.elements import Element
 from kfuzz.oracle.numbers.enclosure import Mask
 from kfuzz.oracle.op.shapes import limit_of
@@ -34,6 +35,8 @@ def is_claimed(kernel: Kernel) -> bool:
 def why_untested(kernel: Kernel) -> str:
     if not kernel.claims.checks_indices:
         return "the claim does not say that they are checked"
+    if find(kernel.op).make_inputs is not None:
+        return "the reference's file makes them, and only it knows their range"
     return "" if indices_of(kernel) else "no input of the claim holds indices"
 
 

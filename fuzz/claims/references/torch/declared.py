@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 
-from kfuzz.claims.references.torch.seen_integers import SeenIntegers
 from kfuzz.claims.references.torch.sizes import Below, Dims
 from kfuzz.claims.references.torch.storage import unwatched
 from kfuzz.devices.python.loading import SEED
@@ -54,7 +53,8 @@ class Declared:
 
     `sizes`: the size of each dimension as the file has it. `whole`: the types of inputs that are not float32.
     `narrow`: the types of those of floats of 8 bits or fewer.
-    `seen`: what integers were in common, of inputs whose limits the text does not say.
+    `own`: inputs of integers that only get_inputs knows. `made`: what makes all of them under a seed, if nothing else
+    may.
     """
 
     dims: Dims
@@ -63,7 +63,8 @@ class Declared:
     sizes: Mapping[str, int] = field(default_factory=dict)
     whole: Mapping[str, str] = field(default_factory=dict)
     narrow: Mapping[str, torch.dtype] = field(default_factory=dict)
-    seen: Mapping[str, SeenIntegers] = field(default_factory=dict)
+    own: Collection[str] = ()
+    made: Callable[[int], dict[str, torch.Tensor]] | None = None
 
     def with_integers(self, role: str, below: str) -> "Declared":
         """The same inputs and one more, of one integer."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 
+from kfuzz.claims.references.torch.array_inputs import names_of_sizes
 from kfuzz.claims.references.torch.changed_integers import FEW_ELEMENTS
 from kfuzz.claims.references.torch.declared import CannotError, Declared, NeverJudgedError
 from kfuzz.claims.references.torch.drawn import DrawnInputs
@@ -28,13 +29,13 @@ from kfuzz.claims.references.torch.inputs import (
     ways_to_vary,
     with_fixed,
 )
-from kfuzz.claims.references.torch.integers import ABSENT, PERMUTATION, with_limits
+from kfuzz.claims.references.torch.integers import ABSENT, with_limits
 from kfuzz.claims.references.torch.odd_numbers import inputs_always_finite
 from kfuzz.claims.references.torch.op_file import op_file, outputs_of, returned_at, shown
 from kfuzz.claims.references.torch.origins import origins_of
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
-from kfuzz.claims.references.torch.sizes import elements_of, sizes_in, with_fixed_names, with_fixed_sizes
+from kfuzz.claims.references.torch.sizes import Dims, elements_of, sizes_in, with_fixed_names, with_fixed_sizes
 from kfuzz.claims.references.torch.storage import BESIDE_COMPILER
 from kfuzz.claims.references.torch.twins.leaves import CHANGED, reused_by
 from kfuzz.claims.references.torch.twins.sets import UnstableError
@@ -99,12 +100,12 @@ def described(asked: Mapping[str, Any], seconds: float = MOST_SECONDS_OF_ALL) ->
     try:
         with limited(seconds):
             known = runnable_of(asked)
-            if not (asked["inputs"] or asked["task"] or asked.get("is_cuda")):
+            if not (asked["inputs"] or asked["task"]):
                 check_integers(known.declared)
                 if not asked.get("are_floats_free"):
                     check_floats(known, Path(asked["path"]))
             answer = answer_for(known, asked)
-        if answer["runs_at_home"] or asked["inputs"] or asked["task"] or asked.get("is_cuda"):
+        if answer["runs_at_home"] or asked["inputs"] or asked["task"]:
             return answer
         words, are_bound = "with other integers and numbers it does not run at its own sizes", False
     except (Exception, TooSlowError) as error:  # any error of the user's file, or of torch: reported as it is
@@ -157,6 +158,8 @@ def limited(seconds: float) -> Iterator[None]:
 def drawn_answer(asked: Mapping[str, Any]) -> dict[str, Any]:
     """The answer where inputs are what get_inputs makes; its floats, too, if the reference takes no others together."""
     known = runnable_of({**asked, "drawn": None})
+    if asked.get("is_cuda"):
+        return answer_for(known, asked)
     drawn = DrawnInputs.read(known.beside["drawn"])
     try:
         return answer_for(known, {**asked, "drawn": drawn.as_json()})
@@ -239,15 +242,17 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     if not asked["inputs"] and not asked.get("where"):
         limits = least_sizes(known.call, declared, sizes, bounds, fixed, shapes)
         rules += [f"{name} >= {limit}" for name, limit in limits.items()]
-    text = op_file(known.call, declared, returned, shapes, asked["title"], rules, means_first)
+    if declared.made is not None:
+        declared, shapes = with_named_sizes(known, asked["source"], declared, shapes)
+        rules += [f"{name} == {size}" for name, size in declared.sizes.items()]
+    text = op_file(known.call, declared, returned, shapes, asked["title"], rules, means_first, known.beside.get("made"))
     whole = {name: OF_TYPE[one.dtype].name for name, one in returned.items() if one.dtype in OF_TYPE and is_named(one)}
     names = {name: [with_fixed_sizes(d, declared.fixed) for d in dims] for name, dims in declared.dims.items()}
     changes = [name for place, name in enumerate(names) if place in changed]
-    given = list(make(sizes).values())
-    overwritten, shared = reused_by(known.call, given) if not known.is_module else ((), ())
+    overwritten, shared = reused_by(known.call, list(make(sizes).values())) if not known.is_module else ((), ())
     return {
         "formula": text, "runs_at_home": runs_at_home, "inputs": names, "is_module": known.is_module, "types": whole,
-        "changed": changes,
+        "home": dict(declared.sizes), "dims": dict(declared.dims), "changed": changes,
         "overwrites": [name for place, name in enumerate(names) if place in overwritten and place not in changed],
         "shares": [name for place, name in enumerate(returned) if place in shared],
         "doubles": [name for name, one in returned.items() if one.dtype == torch.float64],
@@ -256,6 +261,13 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
                 "is_measured": answered.is_measured,
                 "finite": sorted(inputs_always_finite(known, Path(asked["path"])))},
     }  # fmt: skip
+
+
+def with_named_sizes(known: Runnable, source: str, declared: Declared, shapes: Dims) -> tuple[Declared, Dims]:
+    """Inputs of one size, and what is returned for them, with names for their sizes."""
+    assert known.module is not None, "get_inputs makes them"
+    names = names_of_sizes(known.module, source, declared.dims, shapes, declared.below)
+    return replace(declared, dims=names.inputs, sizes=names.sizes), names.outputs
 
 
 def home_if_small(known: Runnable, sizes: Mapping[str, int]) -> dict[str, int]:
@@ -270,8 +282,8 @@ def check_integers(declared: Declared) -> None:
     """Refuse integers that get_inputs makes by rules of its own: offsets, lengths, or rows that differ. A reference
     takes others too, and a right kernel writes out of bounds for them.
     """
-    if own := [name for name, one in declared.seen.items() if one.order != PERMUTATION]:
-        raise CannotError(f"what the integers of {' and '.join(own)} may be is known to get_inputs alone")
+    if declared.own:
+        raise CannotError(f"what the integers of {' and '.join(declared.own)} may be is known to get_inputs alone")
 
 
 def check_floats(known: Runnable, path: Path) -> None:

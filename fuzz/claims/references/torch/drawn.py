@@ -6,7 +6,6 @@ get_inputs makes it. Knows get_inputs and torch's
 tensors; it knows no set.
 """
 
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -16,13 +15,14 @@ from typing import Any
 import torch
 
 from kfuzz.claims.references.torch.declared import CannotError, Declared
-from kfuzz.claims.references.torch.given import as_made, call_reference, is_whole, names_of_inputs, view_of_input
+from kfuzz.claims.references.torch.given import call_reference, is_whole, names_of_inputs, view_of_input
+from kfuzz.claims.references.torch.other_numbers import put, without_own_domain
 from kfuzz.claims.references.torch.random_state import kept_random_state
-from kfuzz.claims.references.torch.seen_integers import MOST_BESIDE, what_is_seen
+from kfuzz.claims.references.torch.seen_integers import MOST_BESIDE, structure_seen
 from kfuzz.claims.references.torch.sizes import Below, Dims
 from kfuzz.claims.references.torch.task_data import PLAIN, Keys, at, literal_of, tensor_places, tensors_of_data
 from kfuzz.claims.references.torch.twins.leaves import bits_of, leaves
-from kfuzz.devices import MAKER, fields_of, inside, with_values
+from kfuzz.devices import MAKER, fields_of, inside
 from kfuzz.devices.python.torch.drawn_inputs import PER_SEED, inputs_of_draw
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.numbers.elements import BOOL, F32, F64
@@ -32,8 +32,6 @@ ROLES = ("draw", "draw_of_inputs", "drawn_inputs")
 SEEDS = 4
 """What get_inputs makes is the same under so many seeds, or may differ."""
 MOST_DRAWS = 1 << 16
-MOST_SECONDS = 5
-"""After so long no further input is tried with numbers of kfuzz."""
 
 
 @dataclass(frozen=True)
@@ -103,15 +101,6 @@ class DrawnInputs:
             return call_reference(reference, data)
 
         return call
-
-
-def put(data: Any, keys: Keys, one: torch.Tensor) -> Any:  # noqa: ANN401  containers of tensors
-    """The same containers with another tensor at a place, as the one there: of its shape, and with its gradient."""
-    if not keys:
-        made = as_made(one, data)
-        return made.detach().requires_grad_() if data.requires_grad else made
-    held = dict(inside(data) or {})
-    return with_values(data, {**held, keys[0]: put(held[keys[0]], keys[1:], one)})
 
 
 def shape_at(data: Any, keys: Keys) -> object:  # noqa: ANN401  as above
@@ -222,41 +211,11 @@ def changed_by(reference: Callable[..., Any], data: Any) -> list[Keys]:  # noqa:
     return [keys for keys, bits in before.items() if not bits.equal(bits_of(at(data, keys)))]
 
 
-def without_own_domain(
-    places: Sequence[Keys], make: Callable[[int], Any], reference: Callable[..., Any]
-) -> Iterator[Keys]:
-    """The places at which the reference takes other numbers than those of get_inputs: it does not raise, and where its
-    answers were finite, they are. Shares, scales and roots have numbers of their own.
-    """
-    known, started = finite_in(call_reference(reference, make(0))), time.process_time()
-    torch.manual_seed(1)
-    for keys in places:
-        if time.process_time() - started > MOST_SECONDS:
-            return
-        data = make(0)
-        own = at(data, keys)
-        real = torch.view_as_real(own) if own.is_complex() else own.reshape(own.shape or (1,))
-        try:
-            with torch.no_grad():
-                other = torch.randn(real.shape).to(real.dtype)
-            made = call_reference(reference, put(data, keys, other))
-        except Exception:  # noqa: S112  of their code, which does not take it
-            continue
-        if finite_in(made) == known:
-            yield keys
-
-
-def finite_in(returned: Any) -> list[bool]:  # noqa: ANN401  what a reference returns
-    """Of each output of floats, whether all its numbers are."""
-    every = [one.detach().float() for _, one in leaves(returned) if isinstance(one, torch.Tensor)]
-    return [bool(one.isfinite().all()) for one in every]
-
-
 def array_of(name: str, keys: Keys, some: Sequence[torch.Tensor], *, is_changed: bool) -> DrawnArray:
     """A tensor as an array of the op."""
     first = some[0]
     dims = [str(size) for size in first.shape] or ["1"]
-    below = what_is_seen(some).text() if is_whole(first) else BOOL.name if first.dtype == torch.bool else ""
+    below = structure_seen(some) if is_whole(first) else BOOL.name if first.dtype == torch.bool else ""
     if first.is_complex():
         return DrawnArray(name, keys, [*dims, "2"], F32.name, is_changed=is_changed)
     return DrawnArray(name, keys, dims, OF_TYPE[first.dtype].name, below, is_changed)

@@ -8,7 +8,7 @@ import enum
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -18,17 +18,16 @@ import torch
 from kfuzz.claims.references.torch.changed_integers import FEW_ELEMENTS, OtherIntegers, TextMaker
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.found_sizes import SizesInText
+from kfuzz.claims.references.torch.integers import PERMUTATION
 from kfuzz.claims.references.torch.seen_integers import (
     MOST_BESIDE,
     MOST_ELEMENTS,
-    SeenIntegers,
     drawn_integers,
     integers_seen,
+    is_permutation,
     limit_of,
-    what_is_seen,
-    why_not_described,
 )
-from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, Dims
+from kfuzz.claims.references.torch.sizes import BOOLEAN, Below
 from kfuzz.claims.references.torch.storage import without_numbers
 from kfuzz.claims.references.torch.task_data import as_text, names_of, numbers_of_data, rebuilt, tensors_of_data
 from kfuzz.devices import GIVEN, inside
@@ -37,9 +36,6 @@ from kfuzz.devices.python.torch.drawn_inputs import as_arguments
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.numbers.elements import BOOL, F32
 from kfuzz.oracle.op.shapes import lengths_of
-
-ORDERS = ("rises", "permutation")
-"""What is seen of integers in an order says all of them."""
 
 
 @dataclass(frozen=True)
@@ -212,12 +208,12 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     found, made = sizes.found(names), dict(zip(names, tensors_of_data(data), strict=True))
     parts = [[*dims, "2"] if one.is_complex() else dims for dims, one in zip(found.dims, made.values(), strict=True)]
     dims = dict(zip(names, parts, strict=True))
-    below, seen = limits_of(module, made, dims, found.home)
+    below, own = limits_of(module, made, found.home)
     below |= {name: BOOLEAN for name, one in made.items() if one.dtype == torch.bool}
     types = {name: OF_TYPE[one.dtype] for name, one in made.items() if one.dtype in OF_TYPE}
     whole = {name: one.name for name, one in types.items() if one not in (F32, BOOL)}
     narrow = {name: made[name].dtype for name in whole if types[name].is_narrow and types[name].is_float}
-    declared = Declared(dims, below, {}, found.home, whole, narrow, seen)
+    declared = Declared(dims, below, {}, found.home, whole, narrow, own)
     few = sum(one.numel() for one in made.values()) <= FEW_ELEMENTS
     tensors = (
         enumerate(tensors_of_data(maker.made({}))) if few and does_need_gradients(reference, maker.made({})) else ()
@@ -257,9 +253,9 @@ def has_modules(data: Any) -> bool:  # noqa: ANN401  containers of tensors
 
 
 def limits_of(
-    module: ModuleType, made: Mapping[str, torch.Tensor], dims: Dims, home: Mapping[str, int]
-) -> tuple[Below, Mapping[str, SeenIntegers]]:
-    """The limits of integers: as torch.randint drew them, else what is seen of them."""
+    module: ModuleType, made: Mapping[str, torch.Tensor], home: Mapping[str, int]
+) -> tuple[Below, Sequence[str]]:
+    """The limits of integers as torch.randint drew them, permutations, and the integers that are made otherwise."""
     integers = [name for name, one in made.items() if is_whole(one)]
     held = sum(one.numel() for one in made.values())
     if integers and (held > MOST_BESIDE or sum(made[name].numel() for name in integers) > MOST_ELEMENTS):
@@ -271,20 +267,8 @@ def limits_of(
     below = {name: "" if limit is None else lengths.get(limit, str(limit)) for name, limit in limits.items()}
     unclear = [name for name, text in below.items() if not text]
     under_seeds = integers_seen(lambda: tensors_of_data(as_arguments(module.get_inputs())), list(made), unclear)
-    for name, some in under_seeds.items():
-        if why := why_not_described(some):
-            raise CannotError(f"{name} {why}")
-    seen = {name: what_is_seen(some) for name, some in under_seeds.items()}
-    for name, one in seen.items():
-        if one.order in ORDERS:
-            below[name] = one.text(lengths.get(one.high, ""))
-        if one.cuts:
-            axes = {size for other in made.values() for size in other.shape}
-            text = f"{one.cuts} {lengths.get(one.total, one.total)}" if one.total in axes else ""
-            seen = {**seen, name: replace(one, cuts=text)}
-        count = lengths.get(made[name].shape[-1] - 1) if one.order == "rises" and dims[name][-1].isdigit() else None
-        dims[name][-1] = f"{count} + 1" if count else dims[name][-1]
-    return below, seen
+    below |= {name: PERMUTATION for name, some in under_seeds.items() if is_permutation(some)}
+    return below, [name for name in under_seeds if below[name] != PERMUTATION]
 
 
 def is_whole(one: torch.Tensor) -> bool:

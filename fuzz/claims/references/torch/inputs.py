@@ -109,6 +109,8 @@ def tensors_of(inputs: Dims, sizes: Mapping[str, int], below: Below, seed: int =
 
 def tensors_for(declared: Declared, sizes: Mapping[str, int], seed: int = 1) -> dict[str, torch.Tensor]:
     """The inputs as they are declared."""
+    if declared.made is not None:
+        return declared.made(seed)
     return in_declared_types(declared, tensors_of(declared.dims, sizes, declared.below, seed))
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import torch
 
 from kfuzz.claims.references.torch.declared import CannotError, Declared
@@ -68,42 +67,14 @@ def with_limits(
             continue
         limits = limits_at(call, declared, name, every, make)
         found = limit_in(declared, limits, every)
-        seen = declared.seen.get(name)
-        if found is None and seen is None:
+        if found is None:
             taken = f"it takes {limits[0] - 1}" if limits[0] < MOST else "it takes any"
             raise CannotError(
                 f'which integers {name} may hold is not known ({taken}); write integers = {{ {name} = "..." }}'
             )
-        if seen is not None:
-            text = seen.text(found or "")
-            if seen.cuts and does_take_cuts(
-                call, replace(declared, below={**declared.below, name: seen.cuts}), name, every, make
-            ):
-                text = seen.cuts
-        else:
-            limit = str(found)
-            text = f"< {found} {below}" if below else limit if limit.isidentifier() or limit.isdigit() else f"< {found}"
+        text = f"< {found} {below}" if below else found if found.isidentifier() or found.isdigit() else f"< {found}"
         declared = replace(declared, below={**declared.below, name: text})
     return declared
-
-
-def does_take_cuts(
-    call: Callable[..., Any], declared: Declared, name: str, every: Sequence[Mapping[str, int]],
-    make: Callable[[Declared, Mapping[str, int]], dict[str, torch.Tensor]],
-) -> bool:  # fmt: skip
-    """Whether a reference takes any segments that an input cuts: it does not if they were indices with that sum."""
-    structure = structure_of(declared.below[name], declared.dims[name][-1])
-    try:
-        for sizes in every:
-            given = make(declared, sizes)
-            total, count = structure.bounds(sizes)[1], given[name].shape[-1]
-            call(*given.values())
-            for lengths in ([total, *[0] * (count - 1)], [*[0] * (count - 1), total]):
-                row = torch.from_numpy(structure.of_lengths(np.asarray(lengths)))
-                call(*{**given, name: row.to(given[name].dtype).expand(given[name].shape).clone()}.values())
-    except Exception:  # of the user's code, or of torch
-        return False
-    return True
 
 
 def limits_at(

@@ -45,9 +45,11 @@ def outputs_of(
 
 def op_file(
     reference: Callable[..., Any], declared: Declared, first: ReturnedTensors, shapes: Dims, title: str,
-    rules: Sequence[str], means_first: bool = False,
+    rules: Sequence[str], means_first: bool = False, made: Mapping[str, Any] | None = None,
 ) -> str:  # fmt: skip
-    """The file of an op whose outputs are such as these. `means_first`: of equal numbers it names the first's place."""
+    """The file of an op whose outputs are such as these. `means_first`: of equal numbers it names the first's place.
+    `made`: how a case says which inputs are those of get_inputs.
+    """
     named = {role: listed(dims, declared.fixed) for role, dims in declared.dims.items()}
     inputs = {role: f"{'grid' if role in declared.narrow else 'float'}[{text}]" for role, text in named.items()}
     inputs |= {role: declared_as(below, named[role], declared.fixed) for role, below in declared.below.items()}
@@ -55,7 +57,7 @@ def op_file(
     kinds = {torch.bool: "bool"} | {one.dtype: kind_of(one) for one in first.values() if one.is_floating_point()}
     results = {name: f"{kinds.get(first[name].dtype, 'int')}[{text}]" for name, text in sizes.items()}
     lines = [f'"""{title}: kfuzz runs it for each case."""', ""]
-    lines += ["from kfuzz.claims.references.running import diagnosis_at, exact_at, sets_at", ""]
+    lines += ["from kfuzz.claims.references.running import diagnosis_at, exact_at, inputs_at, sets_at", ""]
     lines += [f"INPUTS = {json.dumps(inputs)}", f"OUTPUTS = {json.dumps(results)}", "WHOLE = True"]
     lines += ['SPECIAL = {"ties": "first"}'] if means_first else []
     lines += [f"WHERE = {tuple(rules)!r}"] if rules else []
@@ -64,6 +66,8 @@ def op_file(
     given = ", ".join(f'"{name}": {name}' for name in declared.dims)
     lines += ["", "", f"def formula(N, {', '.join(declared.dims)}):"]
     lines += [f"    return exact_at(__file__, N, {{{given}}})", ""]
+    if made is not None:
+        lines += ["", "def make_inputs(given):", f"    return inputs_at(__file__, given, {made!r})", ""]
     lines += ["", "def sets(asked):", "    return sets_at(__file__, asked)", ""]
     lines += ["", "def diagnose(*wrong):", "    return diagnosis_at(__file__, *wrong)", ""]
     return "\n".join(lines)

@@ -19,6 +19,7 @@ from torch.autograd import forward_ad
 from torch.utils import cpp_extension
 
 from kfuzz.claims.references.submissions.gpu_mode import folders_of
+from kfuzz.claims.references.torch.array_inputs import ArrayInputs, array_inputs_of, known_arrays
 from kfuzz.claims.references.torch.configs import configure
 from kfuzz.claims.references.torch.declared import Declared, reference_of
 from kfuzz.claims.references.torch.drawn import DrawnInputs, drawn_inputs_of, draws_of
@@ -79,7 +80,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
             of = function_of_task(module, asked["config"])
             names = iter(of.declared.dims)
             args = [next(names) if one is None else one for one in of.given] if any(of.given) else []
-            beside = {"exported": of.name, "args": args, "whole": dict(of.declared.whole), **shape_of(of.declared)}
+            beside = {"exported": of.name, "args": args, "whole": dict(of.declared.whole)}
             return Runnable(of.call, False, of.declared, beside, of.forward)
         configure(module, asked.get("config", ""), asked["reference"])
     reference, is_module = reference_of(module, asked["reference"])
@@ -91,8 +92,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
             task = task_of(module, reference, read_tests(asked["task"]))
         beside = {"data": task.data, "elements": task.elements, "results": task.results, "scratch": task.scratch,
                   "tiled": task.tiled,
-                  "multiples": task.multiples, "narrow": task.narrow,
-                  **shape_of(task.declared)}  # fmt: skip
+                  "multiples": task.multiples, "narrow": task.narrow}  # fmt: skip
         return Runnable(on_host(task.call, context), False, task.declared, beside)
     with context():
         given, bind = inputs_for(asked, module, reference)
@@ -105,25 +105,29 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
                 call = Chosen(objects, list(map(bind, objects)), role)
     if asked.get("as_on_gpu"):
         call = on_host(call, context)
-    beside = {"whole": dict(declared.whole), "args": given.texts, "multiples": given.multiples, **shape_of(declared)}
+    beside = {"whole": dict(declared.whole), "args": given.texts}
     beside |= made_with(module) if is_module else {"parameters": parameters_of(reference)}
     if isinstance(given, DrawnInputs):
-        beside = {**beside, "drawn": given.as_json()}
+        beside |= {"drawn": given.as_json()}
     else:
-        beside = {**beside, "given": given.as_json()}
+        beside |= {"made": given.made} if isinstance(given, ArrayInputs) else {"multiples": given.multiples}
+        beside |= {"given": given.as_json()}
     halves, named = getattr(given, "halves", ""), partial(names_of_inputs, reference)
     return Runnable(call, is_module, declared, beside, halves=halves, module=module, name_inputs=named)
 
 
 def inputs_for(
     asked: Mapping[str, Any], module: ModuleType, reference: Callable[..., Any]
-) -> tuple[MadeInputs | DrawnInputs, Callable[..., Any]]:
+) -> tuple[MadeInputs | DrawnInputs | ArrayInputs, Callable[..., Any]]:
     """The inputs of a reference, and what makes it a function of them alone."""
     if isinstance(reference, OpOverload):
         of_schema = MadeInputs(*inputs_by_schema(reference))
         return of_schema, of_schema.call
+    path = Path(asked["path"])
+    if "drawn" in asked and asked.get("is_cuda"):
+        arrays = array_inputs_of(module, reference, path)
+        return arrays, arrays.given.call
     if "drawn" in asked:
-        path = Path(asked["path"])
         make = draws_of(module, path)
         if asked["drawn"]:
             drawn = DrawnInputs.read(asked["drawn"])
@@ -133,6 +137,8 @@ def inputs_for(
     known = asked.get("given")
     source = asked["source"]
     given = known_inputs(module, source, known) if known else inputs_of(module, reference, source)
+    if known and "draws" in known:
+        given = known_arrays(module, path, given, known["draws"])
     return given, given.call
 
 
@@ -167,11 +173,6 @@ def with_drawn_weights(module: ModuleType, name: str, own: torch.nn.Module) -> l
         with drawn(number):
             made.append(reference_of(module, name)[0])
     return made
-
-
-def shape_of(declared: Declared) -> dict[str, Any]:
-    """The problem's own sizes, and the dimensions of its inputs with these names."""
-    return {"home": dict(declared.sizes), "dims": dict(declared.dims)}
 
 
 def on_host(call: Callable[..., Any], context: Callable[[], Any]) -> Callable[..., Any]:

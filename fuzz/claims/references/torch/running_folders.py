@@ -1,8 +1,8 @@
 """Runs references for the processes that judge: answers the folders that `reference_server` is asked to run.
 
 A folder has run.json and inputs.npz. It gets sets.npz, or words.json if answer.npz asks what explains it, or what
-get_inputs makes for an answer, error.txt, or raised.txt if the reference raises. The references' files run here, and
-never in a process that judges.
+get_inputs makes for an answer, or made.npz with the arrays that it makes for a kernel; error.txt, or raised.txt if the
+reference raises. The references' files run here, and never in a process that judges.
 """
 
 import functools
@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from kfuzz.claims.references.running import arrays_of_set
+from kfuzz.claims.references.running import DRAW, arrays_of_set
+from kfuzz.claims.references.torch.array_inputs import arrays_at
 from kfuzz.claims.references.torch.declared import CannotError
+from kfuzz.claims.references.torch.drawn import draws_of
 from kfuzz.claims.references.torch.inputs import in_declared_types, tensors_for
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
 from kfuzz.claims.references.torch.sizes import BOOLEAN, sizes_in
@@ -44,6 +46,9 @@ def answer_run(folder: Path) -> None:
     try:
         if asked.pop("steps", False):
             save_steps(folder, asked)
+            return
+        if (draw := asked.pop(DRAW, None)) is not None:
+            save_arrays(folder, known_reference(json.dumps(asked)), asked["path"], draw)
             return
         if draws := asked.pop(DRAWS, ()):
             keeps_out = asked.pop(KEEPS_OUT)
@@ -125,6 +130,15 @@ def save_inputs(folder: Path, known: Runnable, path: str, draws: Sequence[int], 
             (folder / f"{draw}{DATA}").write_bytes(pack_inputs(made, known.module, keeps_out=keeps_out))
         except NoDataError as error:
             (folder / NO_DATA).write_text(str(error), encoding="utf-8")
+
+
+def save_arrays(folder: Path, known: Runnable, path: str, draw: int) -> None:
+    """Leave the arrays that get_inputs makes under a draw: those of narrow floats as float32, which holds all."""
+    assert known.module is not None, "its inputs have a maker"
+    made = arrays_at(draws_of(known.module, Path(path)), known.declared, draw)
+    is_narrow = {name: one.is_floating_point() and one.dtype != torch.float64 for name, one in made.items()}
+    arrays = {name: (one.float() if is_narrow[name] else one).numpy() for name, one in made.items()}
+    np.savez(folder / "made.npz", **arrays)
 
 
 def save_sets(folder: Path, asked: AskedRun, *, of_values: bool) -> None:

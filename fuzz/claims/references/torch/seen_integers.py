@@ -5,7 +5,6 @@ Knows tensors; it knows no reference.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -19,35 +18,6 @@ MANY = 4
 """So many integers in each row are not sorted by chance under every seed."""
 NEARLY_ALL = 0.75
 """Integers over this part of what a byte holds may be any byte."""
-
-MOST_FIELDS, LEAST_ROWS = 16, 16
-"""A row of so many integers may be a record; in so many rows integers of one range are not all in half of it by chance,
-but once in 32,000 times.
-"""
-
-
-@dataclass(frozen=True)
-class SeenIntegers:
-    """What all integers of an input had in common. `order`: "rises", "permutation", "distinct", "sorted" or none.
-    `absent`: -1 is among them. `total`: what they add up to, or rise to, in every row; `cuts`: the words for it.
-    """
-
-    low: int
-    high: int
-    order: str = ""
-    each: int = 0
-    absent: bool = False
-    cuts: str = ""
-    total: int = 0
-
-    def text(self, limit: str = "") -> str:
-        """The structure as an op's file writes it; of integers below a size that is known, with its name."""
-        if self.order == "permutation":
-            return self.order
-        if self.order == "rises":
-            return f"rises 0..{limit or self.high}{' by 1' if self.each else ''}"
-        within = f"< {limit}" if limit else f"{self.low}..{self.high}"
-        return f"{self.order} {within}{' or -1' if self.absent else ''}".strip()
 
 
 def integers_seen(
@@ -63,57 +33,35 @@ def integers_seen(
     return every
 
 
-def why_not_described(some: Sequence[torch.Tensor]) -> str:
-    """Why one structure does not say what the integers of an input are; empty if it may."""
-    if len({one.shape for one in some}) > 1:
-        return "has another size at each call of get_inputs"
-    return "has fields of its own in each row" if are_records(some) else ""
+def is_permutation(some: Sequence[torch.Tensor]) -> bool:
+    """Whether each row of these tensors, of one shape, has each place along it once."""
+    counts = {one.shape[-1] for one in some if one.ndim}
+    if len({one.shape for one in some}) > 1 or not counts or max(counts) < 2:
+        return False
+    return all(bool((one.long().sort(dim=-1).values == torch.arange(one.shape[-1])).all()) for one in some)
 
 
-def what_is_seen(some: Sequence[torch.Tensor]) -> SeenIntegers:
-    """What the integers of one input have in common."""
+def structure_seen(some: Sequence[torch.Tensor]) -> str:
+    """What the integers of one input have in common, as an op's file writes it."""
     wide = [one.long().reshape(-1, one.shape[-1]) if one.ndim else one.long().reshape(1, 1) for one in some]
     low, high = (int(getattr(torch.cat([one.reshape(-1) for one in wide]), of)()) for of in ("min", "max"))
     steps = torch.cat([one.diff(dim=-1).reshape(-1) for one in wide])
     is_row = wide[0].shape[-1] > 1
     is_cut = is_row and high and all(bool((one[:, 0] == 0).all() and (one[:, -1] == high).all()) for one in wide)
     if is_cut and bool((steps >= 0).all()):
-        return SeenIntegers(low, high, "rises", int(bool((steps > 0).all())))
-    ordered = [one.sort(dim=-1).values for one in wide]
-    if is_row and all(bool((one == torch.arange(one.shape[-1])).all()) for one in ordered):
-        return SeenIntegers(low, high, "permutation")
+        return f"rises 0..{high}{' by 1' if bool((steps > 0).all()) else ''}"
+    if is_permutation(some):
+        return "permutation"
     if some[0].element_size() == 1 and high - low > NEARLY_ALL * 255:
         low, high = torch.iinfo(some[0].dtype).min, torch.iinfo(some[0].dtype).max
     negative = torch.cat([one[one < 0] for one in wide]).unique()
     if len(negative) == 1 and high >= 0:  # one mark of what has no class
         low = int(torch.cat([one[one >= 0] for one in wide]).min())
-        return SeenIntegers(low, high, absent=int(negative) == -1)
+        return f"{low}..{high}{' or -1' if int(negative) == -1 else ''}"
+    ordered = [one.sort(dim=-1).values for one in wide]
     is_distinct = is_row and all(bool((one.diff(dim=-1) > 0).all()) for one in ordered)
     is_sorted = wide[0].shape[-1] >= MANY and bool((steps >= 0).all())
-    order = "distinct" if is_distinct else "sorted" if is_sorted else ""
-    cuts, total = cuts_of(wide)
-    return SeenIntegers(low, high, order, cuts=cuts, total=total)
-
-
-def are_records(some: Sequence[torch.Tensor]) -> bool:
-    """Whether each row has fields of its own, as a place, a length and a flag: one range says little of them."""
-    rows = [one.long().reshape(-1, one.shape[-1]) for one in some if one.ndim > 1 and 1 < one.shape[-1] <= MOST_FIELDS]
-    if len({one.shape[-1] for one in rows}) != 1 or sum(map(len, rows)) < LEAST_ROWS:
-        return False
-    table = torch.cat(rows)
-    low, high = table.amin(0), table.amax(0)
-    return bool(((high - low) * 2 < high.max() - low.min()).any())
-
-
-def cuts_of(wide: Sequence[torch.Tensor]) -> tuple[str, int]:
-    """Whether the rows are lengths or ends of segments of one total, and that total."""
-    every = torch.cat(wide)
-    if every.shape[-1] < 2 or bool((every < 0).any()):
-        return "", 0
-    ends, sums = every[:, -1], every.sum(-1)
-    if bool((every.diff(dim=-1) >= 0).all()) and bool((ends == ends[0]).all()):
-        return "rises to", int(ends[0])
-    return ("adds up to", int(sums[0])) if bool((sums == sums[0]).all()) else ("", 0)
+    return f"{'distinct ' if is_distinct else 'sorted ' if is_sorted else ''}{low}..{high}"
 
 
 def limit_of(one: torch.Tensor, drawn: Mapping[int, int]) -> int | None:

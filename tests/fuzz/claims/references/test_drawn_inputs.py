@@ -323,7 +323,7 @@ def test_the_report_says_what_does_not_vary(tmp_path: Path) -> None:
     kernel = kernel_with(tmp_path / "answer.py", Unclaimed(op="reference", reference=tmp_path / "problem.py"))
     (note,) = claim_notes(kernel)
     assert "those of get_inputs, under another seed in each trial: " in note
-    assert note.endswith("work has fields of its own in each row")
+    assert note.endswith("what the integers of work may be is known to get_inputs alone")
 
 
 def test_an_argument_is_an_array_or_a_part_of_what_is_made() -> None:

@@ -9,7 +9,6 @@ torch = pytest.importorskip("torch")
 declared = pytest.importorskip("kfuzz.claims.references.torch.declared")
 inputs = pytest.importorskip("kfuzz.claims.references.torch.inputs")
 integers = pytest.importorskip("kfuzz.claims.references.torch.integers")
-seen_integers = pytest.importorskip("kfuzz.claims.references.torch.seen_integers")
 sizes = pytest.importorskip("kfuzz.claims.references.torch.sizes")
 
 
@@ -24,16 +23,11 @@ def pages_by_heads(q: Any, pages: Any, table: Any) -> Any:  # noqa: ANN401
     return q[:, ::share] * pages[table.long()].sum(1)
 
 
-@pytest.mark.parametrize("own", [False, True])
-def test_a_limit_that_no_size_shows_is_asked_for(own: bool) -> None:
+def test_a_limit_that_no_size_shows_is_asked_for() -> None:
     """Before, `NameError: name 'batch' is not defined`: a claim does not say the problem's own sizes."""
     dims = {"q": ["batch", "heads"], "pages": ["2 * batch", "groups"], "table": ["batch", "2"]}
-    seen = {"table": seen_integers.SeenIntegers(0, 5)} if own else {}
-    known = declared.Declared(dims, {"table": ""}, {}, seen=seen)
+    known = declared.Declared(dims, {"table": ""}, {})
     every = [{"batch": 2, "heads": 3, "groups": 5}]
-    if own:  # what get_inputs makes says it
-        assert integers.with_limits(pages_by_heads, known, every, inputs.tensors_for).below == {"table": "0..5"}
-        return
     with pytest.raises(declared.CannotError, match=r"which integers table may hold is not known \(it takes any\)"):
         integers.with_limits(pages_by_heads, known, every, inputs.tensors_for)
 

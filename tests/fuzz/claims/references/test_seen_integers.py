@@ -30,7 +30,7 @@ SEEN: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("text", SEEN)
 def test_integers_have_the_structure_that_all_seeds_show(text: str) -> None:
     (some,) = seen_integers.integers_seen(lambda: [SEEN[text]()], ["at"], ["at"]).values()
-    assert seen_integers.what_is_seen(some).text() == text
+    assert seen_integers.structure_seen(some) == text
 
 
 def test_another_seed_gives_other_numbers_and_both_of_its_draws_the_same() -> None:

@@ -1,6 +1,7 @@
 """Guesses for files without a claim: the block that the text names, launches in comments, and bugs in the file."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -267,3 +268,30 @@ def test_init_claims_a_kernel_with_a_bug_and_goes_on(tmp_path: Path, monkeypatch
     assert load(tmp_path / "softmax.cu").op == "softmax"
     assert (tmp_path / "kfuzz.toml").exists()
     assert (tmp_path / ".github" / "workflows" / "kfuzz.yml").exists()
+
+
+def test_sizes_that_the_op_fixes_are_listed_and_need_not_all_be_arguments(tmp_path: Path) -> None:
+    """Before, an answer of 4 rows was one of 1, and the first of two arguments was the first of three sizes."""
+    (tmp_path / "own.py").write_text(
+        'INPUTS = {"x": "float[total, cols]"}\nOUTPUTS = {"y": "float[4, cols]"}\n'
+        'WHERE = ("total == 22", "cols == 5")\ndef formula(N, x):\n    return x[:4]\n'
+    )
+    source = "__global__ void own(const float *x, float *y, int cols) {}\nvoid f() { own<<<4, 32>>>(x, y, cols); }"
+    function = function_of("own.cu", source)
+    first = tomllib.loads(next(claims(str(tmp_path / "own.py"), function, source)))
+    assert first["axes"] == {"total": [22], "cols": [5]}
+    assert first["arrays"] == {"x": "f32[total, cols] -> x", "y": "f32[4, cols] <- y"}
+
+
+@pytest.mark.parametrize(("pointer", "element"), [
+    ("int", "i32"), ("long long", "i64"), ("int64_t", "i64"), ("int8_t", "i8"), ("uint8_t", "u8"),
+])  # fmt: skip
+def test_an_array_of_integers_has_the_type_of_its_pointer(pointer: str, element: str, tmp_path: Path) -> None:
+    """Before, each was i32: `const long long *at` was refused."""
+    (tmp_path / "own.py").write_text(
+        'INPUTS = {"x": "float[n]", "at": "int[n] 0..99"}\nOUTPUTS = {"y": "float[n]"}\nWHOLE = True\n'
+        "def formula(N, x, at):\n    return x + x\n"
+    )
+    source = f"__global__ void own(const float *x, const {pointer} *at, float *y, int n) {{}}"
+    first = next(claims(str(tmp_path / "own.py"), function_of("own.cu", source), source))
+    assert tomllib.loads(first)["arrays"]["at"] == f"{element}[n] -> at"
