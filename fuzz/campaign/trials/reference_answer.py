@@ -4,13 +4,13 @@ The formula that was made of a reference is checked at a few sizes. At other num
 its attention gives 0 where a score is NaN. If the reference itself is outside its formula there, nothing is known.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from kfuzz.campaign.properties.property import RunJob
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.callables import values_of
-from kfuzz.claims.references.running import ReferenceEndsError
+from kfuzz.claims.references.running import ReferenceEndsError, reused_at
 from kfuzz.devices import (
     CALLER,
     ClaimError,
@@ -35,7 +35,7 @@ def as_refused(kernel: Kernel, given: Mapping[str, Reals], outcome: Outcome) -> 
     """The outcome in which an exception or another shape is a refusal if the reference raises at the same numbers, too,
     or its answer has another shape than elsewhere: integers may say how many rows there are.
     """
-    outcome = without_reused(kernel, outcome)
+    outcome = without_reused(kernel, given, outcome)
     doubtful = [one for one in outcome.findings if one.kind in ("exception", "wrong-shape")]
     unwritten = [one for one in outcome.findings if one.kind == "unwritten"]
     op = find(kernel.op)
@@ -72,15 +72,26 @@ def without_unset(kernel: Kernel, made: Mapping[str, AnswerSet], outcome: Outcom
     return outcome if len(left) == len(outcome.findings) else replace(outcome, findings=tuple(left))
 
 
-def without_reused(kernel: Kernel, outcome: Outcome) -> Outcome:
-    """The outcome without the findings of inputs that are changed, or returned, if the reference does the same."""
+def without_reused(kernel: Kernel, given: Mapping[str, Reals], outcome: Outcome) -> Outcome:
+    """The outcome without the findings of inputs that are changed, or returned, if the reference does the same: always,
+    or for the numbers of this case.
+    """
     if (reference := kernel.reference) is None:
         return outcome
-    inputs = {name for name, one in kernel.arrays.items() if one.reads in reference.overwrites}
-    outputs = {name for name, one in kernel.arrays.items() if one.writes in reference.shares}
+    left = not_usual(kernel, reference.overwrites, reference.shares, outcome.findings)
+    if find(kernel.op).sets is not None and any(one.kind in ("input-changed", "aliased") for one in left):
+        left = not_usual(kernel, *reused_at(kernel.op, given), left)
+    return replace(outcome, findings=left)
+
+
+def not_usual(
+    kernel: Kernel, changed: Collection[str], shared: Collection[str], findings: Sequence[Finding]
+) -> tuple[Finding, ...]:
+    """The findings without those of these inputs that are changed, and of these outputs that are shared."""
+    inputs = {name for name, one in kernel.arrays.items() if one.reads in changed}
+    outputs = {name for name, one in kernel.arrays.items() if one.writes in shared}
     usual = {"input-changed": inputs, "aliased": outputs}
-    left = [one for one in outcome.findings if one.array not in usual.get(one.kind, ())]
-    return replace(outcome, findings=tuple(left))
+    return tuple(one for one in findings if one.array not in usual.get(one.kind, ()))
 
 
 def sized(shape: Sequence[int]) -> list[int]:

@@ -169,6 +169,18 @@ def arrays_of_draw(file: str, draw: int) -> ArraysOfSets:
     return made
 
 
+def reused_at(file: str, given: ArraysOfSets) -> tuple[list[str], list[str]]:
+    """The inputs that the reference changes for the numbers of a case, and the outputs that it returns in their memory:
+    none if it cannot be run.
+    """
+    question = json.loads(Path(file).with_suffix(QUESTION).read_text(encoding="utf-8"))
+    asked = {**question, "kernel": "", "operands": "", "explain": "", "reused": True}
+    with suppress(OracleError, OutOfTimeError), asked_process(asked, given, {}) as folder:
+        changed, shared = json.loads((folder / "reused.json").read_text(encoding="utf-8"))
+        return changed, shared
+    return [], []
+
+
 def steps_of(question: Mapping[str, object]) -> list[dict[str, Any]]:
     """The steps of one run of a reference at its own inputs, as `torch.twins.steps` has them."""
     with asked_process({**question, "steps": True}, {}, {}) as folder:

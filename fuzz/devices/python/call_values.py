@@ -53,7 +53,10 @@ def values_inside(returned: object) -> Iterator[object]:
 
 
 def number_as_array(value: object, buffer: Buffer) -> NDArray[np.generic] | None:
-    """A number of Python as an output of one element; None for any other value, and for a fraction among integers."""
+    """A number of Python or numpy as an output of one element; None for any other value, and for a fraction among
+    integers.
+    """
+    value = value.item() if isinstance(value, np.generic) else value
     wanted = (bool, int, float) if buffer.element.is_float else (bool, int)
     if type(value) not in wanted or prod(buffer.answer) != 1 or not buffer.element.is_native:
         return None

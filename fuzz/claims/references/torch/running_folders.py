@@ -25,7 +25,7 @@ from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
 from kfuzz.claims.references.torch.sizes import BOOLEAN, sizes_in
 from kfuzz.claims.references.torch.twins.as_arrays import reference_sets
 from kfuzz.claims.references.torch.twins.changed import Explaining
-from kfuzz.claims.references.torch.twins.leaves import leaves, named_outputs
+from kfuzz.claims.references.torch.twins.leaves import leaves, named_outputs, reused_by
 from kfuzz.claims.references.torch.twins.odd_inputs import are_finite
 from kfuzz.claims.references.torch.twins.steps import steps_of
 from kfuzz.claims.references.torch.twins.three_runs import Answered
@@ -55,8 +55,11 @@ def answer_run(folder: Path) -> None:
             save_inputs(folder, known_reference(json.dumps(asked)), asked["path"], draws, keeps_out=keeps_out)
             return
         narrow, of_operands = (TYPES[NARROW[one]] if one else None for one in (kernel, operands))
+        is_of_reuse = asked.pop("reused", False)
         answered = answered_in(folder, asked, narrow, of_operands, is_exact=kernel is not None)
-        if explain:
+        if is_of_reuse:
+            save_reused(folder, answered)
+        elif explain:
             explain_answer(folder, answered, explain)
         else:
             save_sets(folder, answered, of_values=kernel is None)
@@ -152,6 +155,15 @@ def save_sets(folder: Path, asked: AskedRun, *, of_values: bool) -> None:
         key: part for name, one in zip(names, sets, strict=True) for key, part in arrays_of_set(name, one).items()
     }
     np.savez(folder / "sets.npz", names=np.asarray(names), **arrays)  # type: ignore[arg-type]  # numpy's stubs know no such dict
+
+
+def save_reused(folder: Path, asked: AskedRun) -> None:
+    """Leave the names of the inputs that a call changes, and of the outputs that it returns in their memory."""
+    given = [one for one in asked.answered.given if isinstance(one, torch.Tensor)]
+    changed, shared = reused_by(asked.answered.function, [one.clone() for one in given])
+    named, outputs = list(asked.names), asked.outputs
+    made = [[named[place] for place in changed], [outputs[place] for place in shared]]
+    (folder / "reused.json").write_text(json.dumps(made), encoding="utf-8")
 
 
 def explain_answer(folder: Path, asked: AskedRun, output: str) -> None:
