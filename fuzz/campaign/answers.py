@@ -61,7 +61,9 @@ LEAST_CALL = 10.0
 LEAST_TRIALS, AT_HOME = 8, 0.4
 """Trials of the smallest budget; and the part of them at the shape that an answer was written for, if it has one."""
 LEAST_JUDGED = 0.5
-"""Of all rows: an answer that refuses, or leaves in doubt, more than that is not judged."""
+"""Of the rows at its home, or of all if it has none: an answer that refuses, or leaves in doubt, more than that is not
+judged.
+"""
 SHRINKING, LEAST_SHRINKING, RUNS = 5.0, 0.5, 100
 """Most seconds for a smaller case, those that must be left of the budget for it, and its runs."""
 ENDS_PROCESS, WRONG_SHAPE, MISBEHAVED = kinds_with("ends-context"), "wrong-shape", "misbehaved"
@@ -288,9 +290,11 @@ class _AnswerSearch:
         if doubts:
             stage: JudgementStage = "shapes right"
             return replace(blank, status="suspect", stage=stage, kind="suspect", finding=describe(doubts[0]))
-        if not blank.rows or blank.unjudged_rows > LEAST_JUDGED * blank.rows or not first.progress.rows:
+        at_home = first.progress
+        if not at_home.rows or at_home.unjudged_rows > LEAST_JUDGED * at_home.rows:
             why = "; ".join(dict.fromkeys(one.unjudged for one in results if one.unjudged))
-            words = f"{blank.unjudged_rows} of {plural(blank.rows, 'row')} could not be judged" if blank.rows else ""
+            words = f"{at_home.unjudged_rows} of {plural(at_home.rows, 'row')} could not be judged"
+            words = words if at_home.rows else ""
             stage = "ran" if first.progress.trials else "none"
             late = first.progress.error or "nothing was tried within the budget"
             return replace(blank, stage=stage, finding=why or words or late)

@@ -52,7 +52,7 @@ class GroupGuess:
             return names.get(base, base) if values.get(by, by) == "1" else "1"
         base, slash, by = derived.partition(" / ")
         if not slash:
-            return re.sub(r"[A-Za-z_]\w*", lambda word: words.get(word[0], word[0]), derived)
+            return re.sub(r"[A-Za-z_]\w*", lambda word: words.get(word[0], word[0]), derived).replace("//", "/")
         own, value = names.get(base, base), values.get(by, by)
         if value == own:
             return "1"

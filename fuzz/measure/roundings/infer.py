@@ -173,7 +173,9 @@ def with_given(source: str, said: guess_host.FunctionWords, found: ReferenceOp) 
 
 
 def numbers_by_name(source: str, numbers: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The numbers that a reference gets, for C++ arguments of its names, or for the only float if it gets one."""
+    """The numbers that a reference gets, for C++ arguments of its names, or for its floats in their order if there are
+    as many.
+    """
     named = {constant_named(name, (EPS,)) or name: value for name, value in numbers.items()}
     fractions = [value for value in numbers.values() if not value.lstrip("-").isdigit()]
     found: dict[str, str] = {}
@@ -181,8 +183,8 @@ def numbers_by_name(source: str, numbers: Mapping[str, str]) -> dict[str, tuple[
         alone = {name_of(one): one.is_float for one in parameters if not one.is_pointer and one.bytes}
         found |= {name: named[one] for name in alone if (one := constant_named(name, (EPS,)) or name) in named}
         floats = [name for name, is_float in alone.items() if is_float]
-        if len(floats) == len(fractions) == 1:
-            found.setdefault(floats[0], fractions[0])
+        if len(floats) == len(fractions):
+            found = {**dict(zip(floats, fractions, strict=True)), **found}
     return {name: (value,) for name, value in found.items()}
 
 

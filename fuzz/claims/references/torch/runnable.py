@@ -106,7 +106,7 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
     if asked.get("as_on_gpu"):
         call = on_host(call, context)
     beside = {"whole": dict(declared.whole), "args": given.texts}
-    beside |= made_with(module) if is_module else {"parameters": parameters_of(reference)}
+    beside |= {"parameters": parameters_of(reference), **(made_with(module) if is_module else {})}
     if isinstance(given, DrawnInputs):
         beside |= {"drawn": given.as_json()}
     else:

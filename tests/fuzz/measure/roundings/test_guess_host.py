@@ -8,6 +8,9 @@ from kfuzz.claims.language.roles import Roles
 from kfuzz.claims.language.signature import host_functions_of
 from kfuzz.measure.roundings.guess import guesses
 from kfuzz.measure.roundings.guess_host import HostPairing, host_claims, orders
+from kfuzz.measure.roundings.guess_narrow import GroupGuess, NarrowGuess
+from kfuzz.measure.roundings.infer import numbers_by_name
+from kfuzz.oracle.numbers.elements import F32
 
 PRODUCTS = """__global__ void products(const float *a, const float *b, float *c, int M, int N, int K) {
   const float *from = a + blockIdx.x * M * K, *by = b + blockIdx.x * K * N;
@@ -73,3 +76,16 @@ def test_a_host_function_beside_a_reference_is_judged(tmp_path: Path, wrong: str
     (tmp_path / "problem.py").write_text(PROBLEM)
     found = judging.judge_file(tmp_path / "mine.cu", reference=tmp_path / "problem.py", sandbox=False)
     assert found.status == status
+
+
+def test_half_of_a_size_is_written_as_the_claim_writes_it() -> None:
+    roles = Roles("copy", {"x": ("x_0",)}, {"y": ("x_0 // 2",)}, False)
+    assert NarrowGuess(F32, GroupGuess({}), "").shape_of(roles, roles.outputs["y"]) == "x_0 / 2"
+
+
+@pytest.mark.parametrize(("names", "found"), [("lo hi", "lo hi"), ("low high", "low high"), ("least", "")])
+def test_floats_get_the_numbers_of_a_reference_by_name_or_in_their_order(names: str, found: str) -> None:
+    floats = ", ".join(f"float {one}" for one in names.split())
+    source = f"void solve(const float *x, float *y, {floats}, int n) {{ }}"
+    made = numbers_by_name(source, {"lo": "-0.5", "hi": "0.75"})
+    assert made == dict(zip(found.split(), (("-0.5",), ("0.75",)), strict=False))
