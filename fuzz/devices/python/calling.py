@@ -3,11 +3,10 @@
 Knows what any call may do wrong; it knows no right answer. Long, since a call and its memory are one matter.
 """
 
-import functools
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -193,7 +192,7 @@ class Caller:
         arrays = {name: self.lender.lend(view, elements[name]) for name, view in views.items()}
         unread = {one.name for one in self.job.buffers if one.content is None and not one.is_output}
         self.scratch = {view.address for name, view in views.items() if name in unread}
-        once = {name: functools.cache(make) for name, make in self.given.items()}
+        once = {name: called_once(make) for name, make in self.given.items()}
         try:
             return arguments(self.call, {**sizes, **arrays, **once})
         except Exception as error:
@@ -334,6 +333,19 @@ class Caller:
         """Add a finding once for each kind and array, with the severity of its kind."""
         if all((one.kind, one.array) != (found.kind, found.array) for one in self.findings):
             self.findings.append(replace(found, severity=KINDS[found.kind].severity))
+
+
+def called_once(make: Callable[..., object]) -> Callable[..., object]:
+    """A function that calls another one once for each argument; an array of numpy has no hash, and is itself alone."""
+    known: dict[object, tuple[object, object]] = {}
+
+    def call(*given: object) -> object:
+        key = tuple(one if isinstance(one, Hashable) else id(one) for one in given)
+        if key not in known:
+            known[key] = given, make(*given)
+        return known[key][1]
+
+    return call
 
 
 def bytes_of(answers: Sequence[EarlierAnswer]) -> int:

@@ -89,11 +89,11 @@ class Modules:
         if call.maker is not None:
             module = self._module(call.maker.path, call.maker.source, call)
             make = partial(drawn.inputs_of_draw, module.get_inputs, call.maker.path, on_gpu=self._on_gpu)
-            return lambda draw: in_own_classes(make(draw), theirs=module, own=own)
+            return lambda draw: in_own_classes(make(number_in(draw)), theirs=module, own=own)
         unpack, made = import_module(HANDED).unpack_inputs, {one.draw: one for one in job.made}
 
         def read(draw: Any) -> Any:  # noqa: ANN401  an array of one number
-            one = made[int(draw)]
+            one = made[number_in(draw)]
             if one.words:
                 raise NoInputsError(one.words)
             data = unpack(one.data.tobytes(), vars(own))
@@ -139,6 +139,11 @@ class Modules:
             where = f"{job.path}:{at}" if at else str(job.path)
             raise ClaimError(f"{where}: no {of.__name__} can be made: {words_of(error)}") from None
         return made if callable(made) else made.forward  # type: ignore[no-any-return]  # whatever it is
+
+
+def number_in(draw: Any) -> int:  # noqa: ANN401  an array of any library, or a number
+    """The number of a draw, which may be that in an array of one."""
+    return int(draw.item() if hasattr(draw, "item") else draw)
 
 
 class NoInputsError(Exception):
