@@ -230,7 +230,7 @@ def values_of(
     threads = {name: "256" for name in numbers if tried and THREADS.fullmatch(name)}
     numbers, sizes = [name for name in numbers if name not in threads], sizes_in(roles)
     by_name = {name: next((size for size in sorted(sizes) if number_named(size, [name])), "") for name in numbers}
-    is_clear = {*by_name.values()} == {*sizes} or len(numbers) > len(sizes)
+    is_clear = len({*by_name.values()} - {""}) == len(numbers) or len(numbers) > len(sizes)
     if not tried or is_clear or len(sizes) > MOST_ORDERED:
         by_order = dict(zip(numbers, sizes, strict=False)) if tried and len(numbers) == len(sizes) else {}
         yield {**values, **threads, **(by_name if is_clear or not by_order else by_order)}
