@@ -660,7 +660,7 @@ class _Replies:
         """Send a message; in the place of one that cannot be written, that this is a bug of kfuzz."""
         try:
             parts = pack_plain(reply)
-        except Exception as error:
+        except Exception as error:  # of a value that no message has room for, whatever made it
             parts = pack_plain(_describe_error(error))
         write(self._pipe, [self._mark, *parts])
 

@@ -1,7 +1,8 @@
 """A claim for an unchanged file, from its text and the user's options: `--op softmax --entry forward`.
 
 A function of tensors has its arrays in the op's order, without a check; for any other file kfuzz takes the first guess
-that is kept, as in `kfuzz claim`. So a wrong guess causes no false positive. Knows claims as text.
+that is kept, as in `kfuzz claim`. So a wrong guess causes no false positive. Knows claims as text. Long,
+since each language writes its claim from the same options.
 """
 
 import json

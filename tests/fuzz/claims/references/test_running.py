@@ -1,4 +1,7 @@
-"""References that run: loops over integers, writes into slices and dicts have sets, and reasons name a line."""
+"""References that run: loops over integers, writes into slices and dicts have sets, and reasons name a line.
+
+Long, since each test brings the text of its reference.
+"""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
