@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kfuzz.claims.references.torch.random_state import kept_random_state
 from kfuzz.claims.references.torch.runnable import Runnable
+from kfuzz.claims.references.torch.sizes import elements_of
 from kfuzz.claims.references.torch.task_data import tensors_of_data
 from kfuzz.claims.references.torch.twins.odd_inputs import are_finite
 from kfuzz.devices.python.torch.drawn_inputs import PER_SEED, inputs_of_draw
@@ -16,6 +17,10 @@ SEEDS = 4
 """What get_inputs makes is looked at under so many seeds."""
 MOST_ELEMENTS = 1 << 22
 """Of inputs with more elements it is looked at under one seed: there are enough to see what it makes."""
+TOO_MANY = 1 << 25
+"""To make more takes seconds and gigabytes, as 1.6 billion of a benchmark do: they count as finite, since a warning in
+the place of an error accuses nobody.
+"""
 
 
 def inputs_always_finite(known: Runnable, path: Path) -> frozenset[str]:
@@ -23,7 +28,9 @@ def inputs_always_finite(known: Runnable, path: Path) -> frozenset[str]:
     make = getattr(known.module, "get_inputs", None)
     if known.name_inputs is None or not callable(make):
         return frozenset()
-    found = set(known.names)
+    found, declared = set(known.names), known.declared
+    if elements_of(declared.dims, {**declared.sizes, **declared.fixed}) > TOO_MANY:
+        return frozenset(found)
     try:
         for seed in range(SEEDS):
             with kept_random_state():

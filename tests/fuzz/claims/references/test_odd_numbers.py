@@ -64,6 +64,20 @@ def test_an_infinity_is_judged_where_get_inputs_makes_one_at_this_input(value: s
 
 
 @pytest.mark.slow
+def test_inputs_of_gigabytes_are_never_made_to_describe_a_reference(tmp_path: Path) -> None:
+    """A ReLU of 4096 x 393216 was refused: to see that torch.rand is finite took the time that it has."""
+    made = str(tmp_path / "made")
+    made = f"    if type(x) is torch.Tensor and not x.is_meta:\n        open({made!r}, 'w').close()\n"
+    softmax = "import torch\n\n\ndef {}(x):\n    return torch.softmax(x, -1)\n\n\n"
+    inputs = f"def get_inputs():\n    x = torch.randn(4096, 16384)\n{made}    return [x]\n"
+    (tmp_path / "softmax.py").write_text(softmax.format("reference") + inputs)
+    (tmp_path / "answer.py").write_text(softmax.format("answer"))
+    kernel = kernel_with(tmp_path / "answer.py", Unclaimed(op="reference", reference=tmp_path / "softmax.py"))
+    assert 4096 in kernel.home.values()
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.slow
 def test_a_verdict_on_an_odd_row_is_suspect_and_on_another_broken(tmp_path: Path) -> None:
     kernel = kernel_of(tmp_path, "0.5")
     x, mask = np.zeros((2, 8), np.float32), np.zeros((2, 8), np.float32)
