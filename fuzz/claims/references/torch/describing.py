@@ -52,6 +52,8 @@ KEPT = (
 AS_MADE = "sizes, integers and objects are those of get_inputs, under another seed in each trial"
 MOST_TO_RUN = 1 << 20
 """Elements of inputs with which a reference runs in seconds: a transposed convolution makes 16 times as many."""
+MOST_OF_ALL = 1 << 24
+"""With more a convolution takes longer than all that is asked of it may."""
 LARGER = (1, 20, 70)
 """Least sizes at which a reference runs: one with windows does not run at the smallest."""
 MOST_SECONDS = 10
@@ -207,7 +209,8 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     wide = {name: (max(low, least * by), high, by) for name, (low, high, by) in steps.items()}
     sizes, larger = sizes_to_run(declared, {**asked, "axes": wide})
     check_sizes(known, sizes)
-    if least > LARGER[0] and elements_of(declared.dims, sizes) > MOST_TO_RUN and does_need_numbers(known):
+    elements = elements_of(declared.dims, sizes) if least > LARGER[0] else 0
+    if elements > MOST_OF_ALL or (elements > MOST_TO_RUN and does_need_numbers(known)):
         raise CannotError(f"inputs of {shown(sizes)} are too large to run it often")
     free = [name for name in sizes if name not in declared.fixed]
     make = partial(tensors_for, declared)

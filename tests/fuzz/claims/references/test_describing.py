@@ -173,6 +173,17 @@ def test_a_reference_whose_sizes_take_too_long_gets_what_get_inputs_makes(tmp_pa
     assert early["inputs"] == {"x": ["rows", "cols"]}
 
 
+@pytest.mark.slow
+def test_a_convolution_is_not_tried_at_sizes_that_take_minutes(tmp_path: Path) -> None:
+    """No size of a pooled row follows from its window and from that before it: all were tried at 70 and more."""
+    body = "def reference(x, w):\n    return torch.nn.functional.max_pool2d(torch.nn.functional.conv2d(x, w), 2)\n\n\n"
+    sizes = "    batch, channels, height, width, out, kernel = 64, 2, 28, 28, 32, 3\n"
+    made = "    return [torch.randn(batch, channels, height, width), torch.randn(out, channels, kernel, kernel)]\n"
+    (tmp_path / "problem.py").write_text(f"{HEAD}{body}def get_inputs():\n{sizes}{made}")
+    kernel = kernel_with(tmp_path / "problem.py", Unclaimed("reference", FunctionWords("reference")))
+    assert {"batch", "out"} <= kernel.axes.keys()
+
+
 def test_sizes_that_wait_for_a_busy_processor_take_too_long_as_well() -> None:
     """A loop over 200 steps was refused after 300 s, of which 27 were those of the processor."""
     pytest.importorskip("torch")
