@@ -209,9 +209,8 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     wide = {name: (max(low, least * by), high, by) for name, (low, high, by) in steps.items()}
     sizes, larger = sizes_to_run(declared, {**asked, "axes": wide})
     check_sizes(known, sizes)
-    elements = elements_of(declared.dims, sizes) if least > LARGER[0] else 0
-    if elements > MOST_OF_ALL or (elements > MOST_TO_RUN and does_need_numbers(known)):
-        raise CannotError(f"inputs of {shown(sizes)} are too large to run it often")
+    if least > LARGER[0]:
+        check_is_small(known, sizes)
     free = [name for name in sizes if name not in declared.fixed]
     make = partial(tensors_for, declared)
     fixed = {name: size for name, size in declared.fixed.items() if name in steps}
@@ -312,6 +311,13 @@ def check_shapes(
             continue
         if [one.shape for one in others.values()] != [one.shape for one in returned.values()]:
             raise CannotError("the shapes of its outputs depend on the values of its inputs")
+
+
+def check_is_small(known: Runnable, sizes: Mapping[str, int]) -> None:
+    """Refuse sizes at which a reference cannot be run often."""
+    elements = elements_of(known.declared.dims, sizes)
+    if elements > MOST_OF_ALL or (elements > MOST_TO_RUN and does_need_numbers(known)):
+        raise CannotError(f"inputs of {shown(sizes)} are too large to run it often")
 
 
 def does_need_numbers(known: Runnable) -> bool:

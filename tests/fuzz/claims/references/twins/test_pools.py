@@ -1,4 +1,4 @@
-"""Pools of the largest numbers: their places are known where no other number may be as large, and so is the gradient."""
+"""Pools of the largest numbers: a place is known where no other number may be as large, and so is the gradient."""
 
 from typing import Any
 
