@@ -360,11 +360,35 @@ def conversions() -> Iterator[Checked]:
         "r",
         lambda a: exact.to_integer(decode(exact.flushed(a, exact.F32), exact.F32), "rz", 32, True),
     )
+
+
+def conversions_of_bf16() -> Iterator[Checked]:
+    """From and to float16, to the nearest unless it is said; to wider types, whatever is said."""
+    for kind, other in (("f16", "bf16"), ("bf16", "f16"), ("bf16", "f32"), ("bf16", "f64")):
+        plain = ("",) if other.endswith("16") else ()
+        for words in (*plain, *(f".{mode}" for mode in MODES)):
+            mode, form, to = words[1:] or "rn", FORMATS[kind], FORMATS[other]
+            yield Checked(
+                f"cvt{words}.{other}.{kind} %0, %1;",
+                (OPERAND[kind],),
+                OPERAND[other][0],
+                lambda a, form=form, to=to, mode=mode: exact.to_bits(decode(a, form), to, mode),
+                other,
+            )
+
+
+def conversions_to_tf32() -> Iterator[Checked]:
     tf32 = Format(8, 10)
     for mode in ("rn", "rz"):
-        yield Checked(
-            f"cvt.{mode}.tf32.f32 %0, %1;", ("f:f32",), "r", lambda a, mode=mode: narrow_or_any(a, tf32, mode)
-        )
+        for words in ("", ".relu", ".satfinite", ".relu.satfinite"):
+            yield Checked(
+                f"cvt.{mode}{words}.tf32.f32 %0, %1;",
+                ("f:f32",),
+                "r",
+                lambda a, mode=mode, words=words: cut_off(narrow_or_any(a, tf32, mode), words),
+            )
+    yield Checked("cvt.rna.tf32.f32 %0, %1;", ("f:f32",), "r", half_away)
+    yield Checked("cvt.rna.satfinite.tf32.f32 %0, %1;", ("f:f32",), "r", lambda a: cut_off(half_away(a), ".satfinite"))
 
 
 def integer_conversions() -> Iterator[Checked]:
@@ -399,12 +423,27 @@ def integer_conversions() -> Iterator[Checked]:
 
 
 def narrow_or_any(a: int, form: Format, mode: str) -> int:
-    """A float32 of fewer digits in 32 bits; NaN and infinity as they are."""
+    """A float32 of fewer digits in 32 bits; infinities as they are, and one NaN, as on an H200."""
     number = decode(a, exact.F32)
     if number is None or number.is_infinite:
-        return a
+        return 0x7FFFE000 if number is None else a
     made = exact.encode(number.negative, number.size, form, mode)
     return made << 13
+
+
+def cut_off(made: int, words: str) -> int:
+    """A float of 10 digits without negative numbers, or without infinities, as it is asked."""
+    if ".relu" in words and made >> 31:
+        made = 0
+    return made - 0x2000 if ".satfinite" in words and made & 0x7FFFFFFF == 0x7F800000 else made
+
+
+def half_away(a: int) -> int:
+    """A float of 10 digits, to the nearest, and half of a step away from 0; a NaN loses its last digits, too."""
+    if decode(a, exact.F32) is None:
+        return a & 0xFFFFE000
+    up, down = narrow_or_any(a, Format(8, 10), "rp"), narrow_or_any(a, Format(8, 10), "rm")
+    return max(up, down) if a & 0x1FFF >= 0x1000 else min(up, down)
 
 
 def flush_any(bits: Bits) -> Bits:
@@ -445,4 +484,10 @@ def every_float_row() -> list[Checked]:
 
 
 def every_conversion() -> list[Checked]:
-    return [*conversions(), *integer_conversions(), *random_conversions()]
+    return [
+        *conversions(),
+        *conversions_of_bf16(),
+        *conversions_to_tf32(),
+        *integer_conversions(),
+        *random_conversions(),
+    ]

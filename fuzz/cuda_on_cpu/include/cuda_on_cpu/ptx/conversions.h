@@ -5,22 +5,6 @@
 
 namespace cuda_on_cpu {
 
-// To nearest, halfway away from 0.
-template <class To>
-CUDA_ON_CPU_OF_REGISTERS void ptx_tf32(To &&to, float x) {
-  uint32_t bits = static_cast<uint32_t>(to_bits(x));
-  if ((bits & 0x7f800000u) != 0x7f800000u) bits = (bits + 0x1000u) & ~0x1fffu;
-  ptx_put(to, bits);
-}
-
-template <Rounding how, class To>
-CUDA_ON_CPU_OF_REGISTERS void ptx_tf32_as(To &&to, float x) {
-  auto bits = static_cast<uint32_t>(to_bits(x));
-  bool is_finite = (bits & 0x7f800000u) != 0x7f800000u;
-  if (how == Rounding::nearest && is_finite) bits += 0xfffu + (bits >> 13 & 1);
-  ptx_put(to, is_finite ? bits & ~0x1fffu : bits);
-}
-
 // The formats by PTX's names: how many bits each has in a register, and how a float becomes one and back.
 template <int digits>
 struct PtxNarrow {
@@ -88,6 +72,19 @@ CUDA_ON_CPU_OF_REGISTERS uint32_t ptx_code_at(Register value, int place) {
   uint64_t bits = 0;
   __builtin_memcpy(&bits, &value, sizeof value);
   return static_cast<uint32_t>(bits >> (place * Kind::bits) & ((uint64_t{1} << Kind::bits) - 1));
+}
+
+// A float of 10 digits behind the point, in 32 bits. `away`: to the nearest, halfway away from 0; of a NaN an H200 then cuts the
+// last digits as well, and else gives one NaN.
+template <bool away, class To>
+CUDA_ON_CPU_OF_REGISTERS void ptx_tf32(PtxHow how, To &&to, float x) {
+  constexpr uint32_t infinity = 0x7f800000u, digits = 0xffffe000u, any_nan = 0x7fffe000u;
+  auto bits = static_cast<uint32_t>(to_bits(x));
+  if (how.how == Rounding::nearest && (bits & infinity) != infinity) bits += away ? 0x1000u : 0xfffu + (bits >> 13 & 1);
+  bits = x != x && !away ? any_nan : bits & digits;
+  if (how.relu && x <= 0) bits = 0;
+  if (how.finite && (bits & 0x7fffffffu) == infinity) bits -= 0x2000u;
+  ptx_put(to, bits);
 }
 
 // One number; two from two registers; two from one.

@@ -20,6 +20,19 @@ def _holds(to: str, of: str) -> bool:
     return to[0] == "s" and int(to[1:]) > int(of[1:])
 
 
+def _may_round(to: str, of: str, rounding: str, is_whole: bool) -> bool:
+    """Whether PTX takes this rounding between two floats: between types of 16 bits none means to the nearest, and a
+    wider type than bf16 has all of its numbers, whatever is written.
+    """
+    if to == of:
+        return not rounding or is_whole
+    if {to, of} == {"f16", "bf16"}:
+        return not is_whole
+    if _DIGITS[to] > _DIGITS[of]:
+        return not rounding or (of == "bf16" and not is_whole)
+    return bool(rounding) and not is_whole
+
+
 def _number(match: re.Match[str]) -> str | None:
     """Between two numbers, with PTX's rules for which modifiers they need."""
     to, of = match["to"], match["from"]
@@ -28,9 +41,7 @@ def _number(match: re.Match[str]) -> str | None:
     if ftz and "f32" not in (to, of):
         return None
     if to_float and of_float:
-        widens = _DIGITS[to] > _DIGITS[of] and (to, of) != ("f16", "bf16")
-        needs = not widens and to != of
-        if (needs and (not rounding or whole)) or (widens and rounding) or (to == of and rounding and not whole):
+        if not _may_round(to, of, rounding, bool(whole)):
             return None
     elif to_float:
         if not rounding or whole:
@@ -65,11 +76,8 @@ ROWS = (
         rf"\.(?P<to>{_INTEGERS}|{_FLOATS})\.(?P<from>{_INTEGERS}|{_FLOATS})",
         _number,
     ),
-    (r"cvt\.rna\.tf32\.f32", f"{C}ptx_tf32({{0}}, {C}ptx_as<float>({{1}}))"),
-    (
-        r"cvt\.r([nz])\.tf32\.f32",
-        lambda match: f"{C}ptx_tf32_as<{C}Rounding::{_ROUNDINGS[match[1]]}>({{0}}, {C}ptx_as<float>({{1}}))",
-    ),
+    (r"cvt\.rna((?:\.satfinite)?)\.tf32\.f32", f'{C}ptx_tf32<true>("<1>", {{0}}, {C}ptx_as<float>({{1}}))'),
+    (rf"cvt(\.r[nz]{_CUT})\.tf32\.f32", f'{C}ptx_tf32<false>("<1>", {{0}}, {C}ptx_as<float>({{1}}))'),
     (r"cvt(\.r[nz](?:\.satfinite|\.relu)+)\.(f16|bf16)\.(f32)", _plain),
     (
         rf"cvt(?P<words>(?:\.rn|\.relu|\.satfinite)+)\.(?P<to>{_SMALL})x2\.(?P<from>f32|b?f16x2)"
