@@ -119,6 +119,8 @@ class Judgement:
     is_shrunk: bool = False
     elsewhere: str = ""
     """An error at other shapes than the one that the answer was written for, which does not break it."""
+    operand: str = ""
+    """The format to which its products round their operands, which a reference leaves open."""
     properties: Mapping[str, bool] = field(default_factory=dict)
     """Whether each property that the trials looked at, such as determinism, held in all of them."""
     seed: int = 0
@@ -340,6 +342,7 @@ def with_counts(blank: Judgement, results: list[KernelResult], is_cut_short: boo
         unjudged_rows=sum(one.progress.unjudged_rows for one in results),
         properties=looks,
         is_cut_short=is_cut_short,
+        operand=next(filter(None, (one.progress.operand for one in results)), ""),
     )
 
 

@@ -116,6 +116,7 @@ class TrialEnd:
     """Whether each property that the trial shows holds in it."""
     unjudged_rows: int = 0
     ulps: float | None = None
+    operand: str = ""
     size_seconds: tuple[float, float] | None = None
     """If it has the sizes of an earlier trial: what new sizes cost in its process so far, and known ones."""
 
@@ -425,6 +426,7 @@ def _trial_end(one: _QueuedTrial, kernel: Kernel, trial: Trial, known: Experienc
         looks={one.name: one.is_held for one in trial.looks},
         unjudged_rows=trial.unjudged_rows,
         ulps=trial.ulps,
+        operand=trial.operand,
         size_seconds=(costs.new_seconds, costs.known_seconds) if costs else None,
     )
 

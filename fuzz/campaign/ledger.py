@@ -54,6 +54,7 @@ def _add_trial(progress: Progress, trial: TrialEnd) -> None:
     progress.elements += trial.elements
     progress.unjudged_rows += trial.unjudged_rows
     progress.worst_ulps = larger(progress.worst_ulps, trial.ulps)
+    progress.operand = progress.operand or trial.operand
     for name, size in trial.axes.items():
         progress.smallest[name] = min(size, progress.smallest.get(name, size))
         progress.largest[name] = max(size, progress.largest.get(name, 0))

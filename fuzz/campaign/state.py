@@ -91,7 +91,7 @@ class Progress:
     octaves. `fatal`: the trials that ended their process, and the kind of the defect. `looks`: for each property
     (fuzz/campaign/properties), the numbers of trials in which it held and did not hold. `size_costs`: for a callable to
     which a new size costs much, `trials` at sizes of earlier ones, and the seconds of a trial at a `new` and a `known`
-    size.
+    size. `operand`: the format to which its products round their operands, which its reference leaves open.
     """
 
     next: int = 0
@@ -117,6 +117,7 @@ class Progress:
     discoveries: dict[str, Discovery] = field(default_factory=dict)
     looks: dict[str, list[int]] = field(default_factory=dict)
     size_costs: dict[str, float] = field(default_factory=dict)
+    operand: str = ""
 
     @property
     def not_judged(self) -> list[str]:
@@ -232,6 +233,7 @@ def _decode(reader: Reader, kernel: Kernel, value: object) -> Progress:
             "size_costs": {},
             "unjudged_rows": 0,
             "worst_ulps": None,
+            "operand": "",
             **table,
         }  # earlier states have none
         result = Progress(**{item.name: table[item.name] for item in fields(Progress)})  # type: ignore[arg-type]  # JSON

@@ -144,5 +144,8 @@ class Outcome:
     ended: bool = False
     returned: tuple[tuple[str, tuple[int, ...]], ...] | None = None
     """If requested, the element type and shape of each array that a function returns; None if it did not return."""
+    operand: str = ""
+    """The format to which the kernels that a callable launched round operands of float32 products, as a claim calls it;
+    empty if none does, or it is not known."""
     lacks_weights: bool = False
     """Whether it is refused because an object cannot be made with the drawn weights."""

@@ -28,6 +28,7 @@ from kfuzz.claims.language.expression import show_sizes
 from kfuzz.common.printable import shown_path
 from kfuzz.common.text.silences import check_silences
 from kfuzz.devices import Buffer, Decoy, Device, Job, Outcome, Probe, Refusal, Run, Together, Untried
+from kfuzz.devices.cpu.ptx.products import operand_of
 from kfuzz.devices.memory.vast import is_vast
 from kfuzz.devices.python.probes import decoy_of
 from kfuzz.oracle import judge
@@ -74,6 +75,8 @@ class Trial:
     """What it says of the properties that users rely on."""
     unjudged_rows: int = 0
     ulps: float | None = None
+    operand: str = ""
+    """The format to which the kernel's products round their operands, where a reference says nothing of it."""
 
     def __repr__(self) -> str:
         found = ", ".join(map(repr, self.defects)) or (f"kept, {self.rows} rows" if self.rows else "not judged")
@@ -201,6 +204,9 @@ def judge_outcome(
     `run_job` runs a reference where the answer is outside its formula, and what properties need; `run_jobs` several
     jobs together, if the device can. `looks_at_all`: at those that are not claimed, too.
     """
+    operand = operand_beside(asked, outcome)
+    if operand:
+        asked = replace(asked, bound=replace(asked.bound, accuracy=replace(asked.bound.accuracy, operand=operand)))
     kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs, bound.sizes)
@@ -258,7 +264,18 @@ def judge_outcome(
         seconds={"device": seconds, "oracle": ended - ran},
         ended=outcome.ended,
         looks=looks,
+        operand=operand if verdicts else "",
     )
+
+
+def operand_beside(asked: PreparedTrial, outcome: Outcome) -> str:
+    """The format to which the code that ran rounds operands of float32 products, beside a reference: that says what is
+    multiplied and not in which unit of a GPU. An op's claim has to say it itself.
+    """
+    if asked.kernel.reference is None or asked.bound.accuracy.operand is not None:
+        return ""
+    is_text_run = asked.kernel.front.language.runner.compiles
+    return outcome.operand or (operand_of(asked.job) if is_text_run else "")
 
 
 def is_right_for(decoy: Decoy, asked: PreparedTrial, given: Outputs, got: Outputs) -> bool:

@@ -11,7 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.common.text.cuda_in_python import builds_cuda
+from kfuzz.common.text.python_strings import device_code_in
 from kfuzz.devices import (
     Decoy,
     Finding,
@@ -37,6 +38,7 @@ from kfuzz.devices import (
     called_first,
 )
 from kfuzz.devices.capture import CaptureOptions
+from kfuzz.devices.cpu.ptx.products import operand_in_cuda
 from kfuzz.devices.gpu import far
 from kfuzz.devices.memory import machine_memory
 from kfuzz.devices.memory.comparing import bits
@@ -70,7 +72,7 @@ from kfuzz.devices.python.probes import (
     same_bits,
 )
 from kfuzz.kinds import Severity, kinds_with
-from kfuzz.oracle.numbers.elements import values
+from kfuzz.oracle.numbers.elements import TF32, values
 
 IMITATED_BY_STATE = kinds_with("imitated-by-state")
 REPEATS = 0.1
@@ -157,6 +159,8 @@ class PythonBackend:
         if probe.option(CaptureOptions).is_captured:
             return examine_captured(caller, probe)
         bench, CALLS.has_seen = Bench(caller, memory, probe, begin, has_programs), False
+        if not memory.on_gpu:  # there a kernel is only seen when it is loaded
+            CALLS.operand = ""
         try:
             outcome = examine(job, probe, bench)
             self._has_answered = True
@@ -168,7 +172,15 @@ class PythonBackend:
         findings = (*caller.findings, *outcome.findings)
         if CALLS.has_seen or any(run.stale for run in runs):
             findings = tuple(one for one in findings if one.line or one.kind not in IMITATED_BY_STATE)  # by an access
-        return replace(outcome, runs=runs, findings=findings)
+        return replace(outcome, runs=runs, findings=findings, operand=CALLS.operand or self._operand_on_gpu(job))
+
+    def _operand_on_gpu(self, job: Job) -> str:
+        """The format to which torch rounds operands of float32 products, or CUDA in the file's strings; empty without a
+        GPU, where the cpu device says it of each launch.
+        """
+        if not self._memory.on_gpu:
+            return ""
+        return operand_of_torch() or operand_in_cuda(device_code_in(job.source))
 
     @contextmanager
     def _watch_import(self, job: Job, probe: Probe, has_programs: bool) -> Iterator[None]:
@@ -438,6 +450,16 @@ def examine_launches(caller: Caller, probe: Probe) -> Outcome:
 def torch_without_gpu() -> ModuleType:
     """The module that replaces load_inline without a GPU."""
     return importlib.import_module("kfuzz.devices.python.torch.without_gpu")
+
+
+def operand_of_torch() -> str:
+    """The format to which torch rounds operands of products of float32 matrices on a GPU; empty if it does not."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return ""
+    with suppress(Exception):  # it raises where a file has set this in both of the ways that torch has
+        return TF32.name if torch.backends.cuda.matmul.allow_tf32 else ""
+    return TF32.name if torch.backends.cuda.matmul.fp32_precision == TF32.name else ""
 
 
 def array_of(job: Job, place: Place, image: Bytes) -> NDArray[np.generic]:

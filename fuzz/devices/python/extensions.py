@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from kfuzz.common.text.cuda_text import blank_non_code, closing_bracket, split_commas
 from kfuzz.devices import Buffer, Call, ClaimError, Finding, Job, Outcome, Probe, Refusal, Run, Step, UnsupportedError
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.cpu.ptx.products import operand_of
 from kfuzz.devices.cpu.questions import CpuQuestion
 from kfuzz.devices.memory.comparing import poison_mask
 from kfuzz.devices.memory.layout import OUTPUT
@@ -197,6 +198,8 @@ class DeviceCalls:
         self.trouble: ClaimError | None = None
         self.has_seen = False
         """Whether any watched call had findings since this was last set to False."""
+        self.operand = ""
+        """The format to which some kernel has rounded operands of float32 products since this was last set to that."""
         self.only_launches = False
         """Calls make no launch: they say which ones are refused."""
         self.callers: set[Path] = set()
@@ -279,6 +282,7 @@ class DeviceCalls:
 
         `words`: what its language says for words of CUDA.
         """
+        self.operand = self.operand or operand_of(job)
         # a kernel of programs is compiled for each size, once instead of twice if all calls are checked
         outcome = self.run_job(job, replace(self.probe, check=self.probe.check or job.is_tiled))
         if job.path != self.file:

@@ -63,6 +63,8 @@ class PythonLibrary:
     """Its modules that only work with a GPU: what one of them raises without a GPU says nothing about the kernel."""
     run_without_gpu: Callable[[], None] | None = None
     """Lets the cpu device run its kernels, in a process that has not imported the file yet."""
+    watch_on_gpu: Callable[[], None] | None = None
+    """Notes what it loads on a GPU, in such a process."""
 
 
 class LateModule:

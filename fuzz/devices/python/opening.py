@@ -40,11 +40,10 @@ def open_compiler(name: str, on_gpu: bool) -> bool:
     library = libraries()[name]
     check_installed(library, on_gpu)
     attempt(library, lambda: library.probe(on_gpu))
-    run = library.run_without_gpu
-    if on_gpu or run is None:
-        return False
-    attempt(library, run)
-    return True
+    run = library.watch_on_gpu if on_gpu else library.run_without_gpu
+    if run is not None:
+        attempt(library, run)
+    return run is not None and not on_gpu
 
 
 def check_installed(library: PythonLibrary, on_gpu: bool) -> None:

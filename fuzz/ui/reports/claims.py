@@ -1,11 +1,14 @@
-"""Notes on a claim: where the kernel's text disagrees with it, and what of its reference's inputs does not vary.
+"""Notes on a kernel: where its text disagrees with its claim, what of its reference's inputs does not vary, and how its
+products round where a reference leaves that open.
 
-Knows kernels; no layout.
+Knows kernels and results; no layout.
 """
 
 from collections.abc import Iterator
 
+from kfuzz.campaign.result import KernelResult
 from kfuzz.claims.kernel import Kernel
+from kfuzz.oracle.numbers.elements import FORMATS
 
 
 def claim_notes(kernel: Kernel) -> Iterator[str]:
@@ -13,3 +16,12 @@ def claim_notes(kernel: Kernel) -> Iterator[str]:
     yield from (f"warning: {doubt}" for doubt in kernel.rounding.doubts)
     if kernel.reference and kernel.reference.kept:
         yield kernel.reference.kept
+
+
+def notes_on(result: KernelResult) -> Iterator[str]:
+    """The same, and the format to which its products round their operands."""
+    yield from claim_notes(result.kernel)
+    if name := result.progress.operand:
+        words = f"its matrix products round their operands to {name.upper()} ({FORMATS[name].p - 1} bits)"
+        is_triton = "tl.dot" in result.kernel.source
+        yield words + ("; ask tl.dot for input_precision='ieee' to have float32" if is_triton else "")

@@ -193,10 +193,10 @@ class KernelEntry(TypedDict):
     is known of it, though it was tried. `hardly_tried`: that may be chance, in a few trials with hostile values.
     `unjudged_rows`: so many of `rows` were not judged; parts add up. `worst_ulps`: the largest error of a kept
     answer in units in the last place of the largest number of its row; null if it is not known.
-    `not_judged`: which answers were not judged, and why. `notes`: what in its text contradicts its claim. `inferred`:
-    null if the user wrote the whole claim. `seconds`: where the time went. `size_costs`: what a new size costs a
-    callable, if that is much. `ratios`: kept trials by the largest error as a share of its bound, in equal steps from 0
-    to 1. `source`: its text, where something was found.
+    `not_judged`: which answers were not judged, and why. `notes`: what in its text contradicts its claim, and how its
+    products round where its reference leaves that open. `inferred`: null if the user wrote the whole claim. `seconds`:
+    where the time went. `size_costs`: what a new size costs a callable, if that is much. `ratios`: kept trials by the
+    largest error as a share of its bound, in equal steps from 0 to 1. `source`: its text, where something was found.
     """
 
     name: str

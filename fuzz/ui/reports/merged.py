@@ -113,6 +113,7 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
         "unjudged": "" if is_judged else first(lambda one: one["unjudged"]),
         "hardly_tried": all(one["hardly_tried"] or not one["trials"] for one in same)
         and 0 < sum(one["trials"] for one in same) < FEW_TRIALS,
+        "notes": list(dict.fromkeys(note for one in same for note in one["notes"])),
         "not_judged": sorted({reason for one in same for reason in one["not_judged"]}),
         "silenced": join_silenced(same),
         "properties": join_properties([one["properties"] for one in same]),

@@ -21,7 +21,7 @@ from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.kinds import Severity
 from kfuzz.oracle.numbers.plural import plural
-from kfuzz.ui.reports.claims import claim_notes
+from kfuzz.ui.reports.claims import notes_on
 from kfuzz.ui.reports.document import Document, FindingEntry, KernelEntry, SizesTogether, SizesTried
 from kfuzz.ui.reports.failure import Statement, before_text, commands, evidence, occurrence_text
 from kfuzz.ui.reports.inferred import inferred_claim
@@ -130,7 +130,7 @@ def _kernel(result: KernelResult) -> KernelEntry:
         "unjudged": result.unjudged,
         "hardly_tried": result.is_hardly_tried,
         "not_judged": progress.not_judged,
-        "notes": list(claim_notes(kernel)),
+        "notes": list(notes_on(result)),
         "inferred": inferred_claim(kernel, {bug.headline.defect.kind for bug in result.news}),
         "silenced": silenced_findings(result),
         "properties": property_entries(result),

@@ -17,7 +17,7 @@ from kfuzz.common.printable import shown_path
 from kfuzz.oracle.numbers.plural import plural
 from kfuzz.ui.reports.accuracy import judged_share
 from kfuzz.ui.reports.by_bug import FAIL_WORDS
-from kfuzz.ui.reports.claims import claim_notes
+from kfuzz.ui.reports.claims import notes_on
 from kfuzz.ui.reports.failure import discovery_text
 from kfuzz.ui.reports.inferred import depends_on_answers, inferred_claim, inferred_texts
 from kfuzz.ui.reports.listing import size_text
@@ -75,8 +75,8 @@ def remarks(report: Report) -> Iterator[str]:
 
 
 def remarks_on(kernel: KernelResult) -> Iterator[str]:
-    """What contradicts the claim, what was guessed of it if it matters, what is silenced, and what is refused."""
-    yield from claim_notes(kernel.kernel)
+    """What contradicts the claim, how it rounds, what was guessed if it matters, what is silenced and what refused."""
+    yield from notes_on(kernel)
     if text := guessed_text(kernel):
         yield text
     yield from silence_texts(silenced_findings(kernel))

@@ -55,8 +55,8 @@ def answer_run(folder: Path) -> None:
             save_inputs(folder, known_reference(json.dumps(asked)), asked["path"], draws, keeps_out=keeps_out)
             return
         narrow, of_operands = (TYPES[NARROW[one]] if one else None for one in (kernel, operands))
-        is_of_reuse = asked.pop("reused", False)
-        answered = answered_in(folder, asked, narrow, of_operands, is_exact=kernel is not None)
+        is_of_reuse, is_tf32 = asked.pop("reused", False), asked.pop("tf32", False)
+        answered = answered_in(folder, asked, narrow, of_operands, is_exact=kernel is not None, is_tf32=is_tf32)
         if is_of_reuse:
             save_reused(folder, answered)
         elif explain:
@@ -88,11 +88,13 @@ class AskedRun:
 
 
 def answered_in(
-    folder: Path, asked: Mapping[str, Any], narrow: torch.dtype | None, operands: torch.dtype | None, *, is_exact: bool
-) -> AskedRun:
+    folder: Path, asked: Mapping[str, Any], narrow: torch.dtype | None, operands: torch.dtype | None, *, is_exact: bool,
+    is_tf32: bool,
+) -> AskedRun:  # fmt: skip
     """The reference and the inputs that lie in a folder: in the kernel's type, if it answers in 16 bits.
 
-    `is_exact`: the inputs are those of a kernel, which may have another type than the reference's.
+    `is_exact`: the inputs are those of a kernel, which may have another type than the reference's. `is_tf32`: its code
+    rounds operands of float32 products to TF32.
     """
     known = known_reference(json.dumps(asked))
     with np.load(folder / "inputs.npz") as held:
@@ -106,7 +108,7 @@ def answered_in(
     if operands is None and known.halves:
         operands = TYPES[NARROW[known.halves]]
     every, is_measured = [*given.values(), *upstream], asked.get("is_measured", False)
-    answered = Answered(call, every, asked["path"], operands, changed, is_measured)
+    answered = Answered(call, every, asked["path"], operands, changed, is_measured, is_tf32)
     sizes = sizes_in(known.declared.dims)
     return AskedRun(answered, list(given), bool(upstream) or known.forward is not None, sizes, asked.get("finite", ()))
 

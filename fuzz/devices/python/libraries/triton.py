@@ -3,11 +3,17 @@
 from kfuzz.devices.python.library import Arithmetic, PythonLibrary, import_late
 
 driver = import_late("kfuzz.devices.python.triton.driver")
+on_gpu = import_late("kfuzz.devices.python.triton.on_gpu")
 
 
 def install() -> None:
     """Let the cpu device run what Triton launches."""
     driver.install()
+
+
+def watch() -> None:
+    """Note what the products of its kernels make of their operands."""
+    on_gpu.watch()
 
 
 LIBRARY = PythonLibrary(
@@ -21,5 +27,6 @@ LIBRARY = PythonLibrary(
     decorators=("triton.jit", "gluon.jit", "triton.autotune", "triton.heuristics"),
     of_gpu=("triton",),
     run_without_gpu=install,
+    watch_on_gpu=watch,
     extra="triton",
 )

@@ -41,6 +41,7 @@ from kfuzz.claims.references.torch.twins.sets import (
 )  # fmt: skip
 from kfuzz.claims.references.torch.twins.statistics import HALVES, NORMS, ROWS, farthest, lost_by_statistics
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings, StepRule, rule_of
+from kfuzz.claims.references.torch.twins.tf32 import CUT_TYPES, CutWay, cut
 from kfuzz.devices.python.torch.modes import UncompiledMode
 
 FACTORIES = frozenset((
@@ -123,6 +124,8 @@ class RunOptions:
     """What one run allows. `narrow`: no value of a loose run is finer than this type. `stored`: the products, by their
     number among those with wider operands, whose operands are rounded to it, as tensor cores need it, and in which way.
     `kept`: the products, by their places, whose results are rounded to it, as a kernel hands them to another one.
+    `is_tf32`: the kernel's code rounds operands of float32 products to TF32. `cut`: in which way this run does; a loose
+    one does in any.
     """
 
     is_loose: bool = False
@@ -131,6 +134,8 @@ class RunOptions:
     kept: Collection[str] = ()
     in_half: bool = False
     """A kernel stores operands in float16 whatever type the inputs have."""
+    is_tf32: bool = False
+    cut: CutWay | None = None
     noise: StepNoise | None = None
     is_traced: bool = False
     trusts_draws: bool = False
@@ -166,6 +171,8 @@ class RunNotes:
     """
     results: dict[str, set[int]] = field(default_factory=dict)
     """The storages of the results of such products, by their places."""
+    float_products: dict[str, None] = field(default_factory=dict)
+    """The places of the products whose operands are in float32, where a kernel may round these to TF32."""
 
 
 class TwinRun(UncompiledMode):
@@ -186,6 +193,8 @@ class TwinRun(UncompiledMode):
         self.steps_done = 0
         self.product = ""
         """The place of a product with wide operands that runs."""
+        self.is_cut = False
+        """Whether the last product's operands were rounded to TF32."""
         self.has_left = False
         """Whether numbers that rounding may change have left torch, and may come back as exact ones."""
 
@@ -202,13 +211,19 @@ class TwinRun(UncompiledMode):
         least = UNITS[self.options.narrow] if self.options.narrow is not None else 0.0
         return max(LOOSE * u if u == SINGLE else 2 * u, least)
 
+    @property
+    def fine_in_product(self) -> float:
+        """docs/numerics.md#tensor-cores: what tensor cores add they truncate, and round to no nearest number."""
+        return 2 * self.fine if self.is_cut else self.fine
+
     def operands(self, *every: NumberSet) -> list[NumberSet]:
-        """The operands of a product: rounded to the inputs' type of 16 bits in a run that stores them so."""
+        """The operands of a product: rounded to TF32, or to the inputs' type of 16 bits, in a run that does so."""
+        every = self.operands_in_tf32(every)
         kind = self.options.narrow
         if kind is None or not any(is_wider(one, kind) for one in every):
             return list(every)
         known = self.notes.wide_products
-        self.product = place = self.place_of_product()
+        self.product = place = self.place_of_product(len(known))
         way = self.options.stored.get(known.setdefault((place, any(one.is_share for one in every)), len(known)))
         if not self.is_loose and way is None:
             return list(every)
@@ -216,10 +231,20 @@ class TwinRun(UncompiledMode):
             kind = torch.float16
         return [self.stored(one, kind, way) if is_wider(one, kind) else one for one in every]
 
-    def place_of_product(self) -> str:
-        """Where a product with wide operands is: by the text, since one in a loop is one of a kernel."""
+    def operands_in_tf32(self, every: tuple[NumberSet, ...]) -> tuple[NumberSet, ...]:
+        """The operands of a product, rounded to TF32 if the kernel's code does so."""
+        self.is_cut = self.options.is_tf32 and any(one.dtype in CUT_TYPES for one in every)
+        if not self.is_cut:
+            return every
+        self.notes.float_products[self.place_of_product(len(self.notes.float_products))] = None
+        way = CutWay.ANY if self.is_loose else self.options.cut
+        self.is_cut = way is not None
+        return every if way is None else tuple(cut(one, way) for one in every)
+
+    def place_of_product(self, number: int) -> str:
+        """Where a product is: by the text, since one in a loop is one of a kernel, else by a number."""
         line, text = line_of(self.file)
-        return f"{line} {text}" if text else f"{line} {len(self.notes.wide_products)}"
+        return f"{line} {text or number}"
 
     def keep_result(self, one: torch.Tensor) -> None:
         """Note the result of such a product, and round it in a run in which a kernel hands it to another one."""
@@ -371,7 +396,7 @@ class TwinRun(UncompiledMode):
         """The same arguments with sets in the place of tensors."""
         if isinstance(given, torch.Tensor):
             found, joint = self.twins.get(given), self.joint.get(key_of(given))
-            if self.options.narrow is not None and isinstance(joint, RowShares):
+            if (self.options.narrow is not None or self.options.is_tf32) and isinstance(joint, RowShares):
                 is_last = joint.axis % max(joint.missing.ndim, 1) == joint.missing.ndim - 1
                 found = replace(found, is_share=is_last and given.stride(-1) == 1)
             return replace(found, joint=self.joint_of(given)) if isinstance(joint, RowRanks | Ranked) else found

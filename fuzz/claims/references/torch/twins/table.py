@@ -26,6 +26,10 @@ class Roundings(Protocol):
     def fine(self) -> float:
         """The unit of a step within an operation, which float32 makes whatever the operands' type."""
 
+    @property
+    def fine_in_product(self) -> float:
+        """The unit of a step within the product whose operands were asked for last."""
+
     def unit(self, dtype: torch.dtype) -> float:
         """The unit of a result that is stored in a type."""
 

@@ -27,6 +27,7 @@ from kfuzz.claims.references.torch.twins.sets import (
     UnstableError,
     numbers_of,
 )
+from kfuzz.claims.references.torch.twins.tf32 import KNOWN_WAYS, UNIT, CutWay
 from kfuzz.devices.python.raising import words_of
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.sets.reference_sets import ReferenceSet
@@ -136,6 +137,8 @@ class Answered:
     """The places of the inputs that a call changes; None if it is to be seen."""
     is_measured: bool = False
     """It does not run with twins, or these disagree: its sets are measured."""
+    is_tf32: bool = False
+    """The kernel's code rounds operands of float32 products to TF32."""
     widened: list[str] = field(default_factory=list)
     """The outputs of which torch's own answer lies outside what is proved."""
 
@@ -152,7 +155,8 @@ class Answered:
         **options: Any,  # noqa: ANN401
     ) -> tuple[TwinRun, list[tuple[str, Any, NumberSet]]]:
         """Run the reference with twins: each output, and its set. `prepare`: what changes the inputs' sets before."""
-        run, given = TwinRun(self.file, RunOptions(narrow=self.kind, **options)), fresh(self.given)
+        run = TwinRun(self.file, RunOptions(narrow=self.kind, is_tf32=self.is_tf32, **options))
+        given = fresh(self.given)
         if prepare is not None:
             prepare(run, given)
         try:
@@ -235,10 +239,24 @@ class Answered:
             every += [{"kept": self.kept, "stored": one} for one in ({}, self.stored_everywhere(StoredWay.DIVIDED))]
         return every
 
+    @property
+    def cut(self) -> list[Mapping[str, Any]]:
+        """The options of runs whose operands are rounded to TF32: of several products any way is right, since some
+        may be made in float32, and factors be multiplied in before.
+        """
+        ways = KNOWN_WAYS if len(self.notes.float_products) == 1 else (CutWay.ANY,)
+        return [{"cut": one} for one in ways] if self.notes.float_products else []
+
+    @property
+    def has_few_products(self) -> bool:
+        """Whether each number of a right answer lies in one of the forms, and not only between them."""
+        wide, cut = len(self.notes.wide_products), len(self.notes.float_products)
+        return wide + cut > 0 and wide <= FEW_PRODUCTS and cut <= 1
+
     @cached_property
     def forms(self) -> list[list[NumberSet]]:
-        """The outputs' sets, with no product's operands stored in 16 bits, and with some."""
-        ways = [*({"stored": one} for one in self.stored), *self.stored_otherwise]
+        """The outputs' sets, with no product's operands stored in 16 bits or in TF32, and with some."""
+        ways = [*({"stored": one} for one in self.stored), *self.stored_otherwise, *self.cut]
         every = [self.strict, *(self.run(**one) for one in ways)]
         return [[one for _, _, one in made] for _, made in every]
 
@@ -258,13 +276,17 @@ class Answered:
         measured = self.spread if is_open else [torch.zeros(())] * len(made)
         every = zip(made, loose, self.proved, zip(*self.forms, strict=True), measured, self.own, strict=True)
         for place, ((name, like, one), (_, also, other), proved, forms, spread, (_, own)) in enumerate(every):
-            union = [(it.number, it.radius if is_open else self.narrowed(it, place)) for it in forms]
+            is_plain = [not is_open] * (len(forms) - len(self.cut)) + [False] * len(self.cut)
+            union = [
+                (it.number, self.narrowed(it, place) if plain else it.radius)
+                for it, plain in zip(forms, is_plain, strict=True)
+            ]
             r = hull(union) + MANY_SPREADS * spread
             if one.x.shape != other.x.shape:
                 raise UnstableError(f"{name}: its shape goes by roundings")
             loosest = torch.maximum(other.radius + (other.number - one.number).abs().nan_to_num(0), proved)
             joint = joint_in(loosely, also) if isinstance(also, torch.Tensor) else None
-            some = union if 0 < len(self.notes.wide_products) <= FEW_PRODUCTS and not is_open else []
+            some = union if self.has_few_products and not is_open else []
             widest = torch.full_like(r, torch.inf) if is_open else loosest
             found.append(self.with_own(OutputSet(name, like, one.x, r, widest, joint, some), own, loosest))
         return found
@@ -337,6 +359,7 @@ class Answered:
     @property
     def measured_sets(self) -> list[OutputSet]:
         """torch's own answer, and how far it moves where the inputs move by some units: the ground of a warning."""
+        units = {kind: max(u, UNIT if self.is_tf32 else 0.0) for kind, u in UNITS.items()}
         every, generator = [numbers_as_dense(one) for _, one in self.own], torch.Generator().manual_seed(1)
         away = [torch.zeros(one.shape, dtype=torch.float64) for one in every]
 
@@ -344,7 +367,7 @@ class Answered:
             if one.dtype not in UNITS or one.layout != torch.strided:
                 return one
             signs = 2 * torch.randint(0, 2, one.shape, generator=generator) - 1
-            made = (one.detach() * (1 + LOOSE * UNITS[one.dtype] * signs)).to(one.dtype)
+            made = (one.detach() * (1 + LOOSE * units[one.dtype] * signs)).to(one.dtype)
             return made.requires_grad_(one.requires_grad)
 
         for _ in range(HEAVY_RUNS):
@@ -356,7 +379,7 @@ class Answered:
         found = []
         for (name, one), x, r in zip(self.own, every, away, strict=True):
             kind = getattr(one, "dtype", torch.float64 if isinstance(one, float) else torch.int64)
-            lost = r if kind not in UNITS else MANY_SPREADS * (r + UNITS[kind] * x.abs().nan_to_num(0, posinf=0))
+            lost = r if kind not in UNITS else MANY_SPREADS * (r + units[kind] * x.abs().nan_to_num(0, posinf=0))
             found.append(OutputSet(name, one, x, lost, torch.full_like(lost, torch.inf)))
         return found
 

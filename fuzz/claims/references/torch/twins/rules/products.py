@@ -58,7 +58,7 @@ def bilinear(first: int, bias: int | None, count_terms: Callable[[Operation, Num
         added = c.number if isinstance(c, NumberSet) else None
         x = made(a.number, b.number, added)
         count = count_terms(op, a, b)
-        grows = (4 if x.is_complex() else 1) * gamma(count + 2, run.fine)
+        grows = (4 if x.is_complex() else 1) * gamma(count + 2, run.fine_in_product)
         stored = of_parts(run, op)
         grows += stored * is_transposed(op)
         is_exact = a.is_exact and b.is_exact and (not isinstance(c, NumberSet) or c.is_exact)
