@@ -22,6 +22,7 @@ class StorageTwin:
     """The numbers of one storage, in a row; of complex numbers their parts. `alive` keeps the storage's address.
 
     `size`: the sizes of the numbers, if they are there already. `writes`: how often both arrays were written in place.
+    `peak`: as a NumberSet has it.
     """
 
     x: torch.Tensor
@@ -31,6 +32,7 @@ class StorageTwin:
     facts: NumberFacts | None = None
     size: torch.Tensor | None = None
     writes: int = 0
+    peak: torch.Tensor | None = None
 
     def end(self, sign: int) -> torch.Tensor:
         return NumberSet(self.x, self.r, self.dtype).end(sign)
@@ -78,8 +80,8 @@ class Twins:
         if one.is_complex():
             x, r = torch.view_as_complex(x.contiguous()), None if r is None else r.norm(dim=-1)
             return NumberSet(x.conj() if one.is_conj() else x, r, one.dtype)
-        size = None if twin.size is None else _seen(twin.size, one)
-        return NumberSet(x, r, one.dtype, facts=twin.facts, known_size=size, writes=twin.writes)
+        size, peak = (None if part is None else _seen(part, one) for part in (twin.size, twin.peak))
+        return NumberSet(x, r, one.dtype, facts=twin.facts, known_size=size, writes=twin.writes, peak=peak)
 
     def _lasting(self, one: torch.Tensor) -> StorageTwin | None:
         """The twin of a large storage that was there in an earlier run."""
@@ -123,7 +125,10 @@ class Twins:
         is_low = (size < TINY) & (size > 0)
         return torch.where(is_low, size, 0.0) if bool(is_low.any()) else None
 
-    def put(self, one: torch.Tensor, x: torch.Tensor, r: torch.Tensor | None, facts: NumberFacts | None = None) -> None:
+    def put(
+        self, one: torch.Tensor, x: torch.Tensor, r: torch.Tensor | None, facts: NumberFacts | None = None,
+        peak: torch.Tensor | None = None,
+    ) -> None:  # fmt: skip
         """Let these be the numbers of a tensor; what else its storage holds stays."""
         if one.numel() == 0:
             return
@@ -132,8 +137,8 @@ class Twins:
         if twin is None and r is None and not (one.is_floating_point() or one.is_complex()):
             return
         if is_whole(one) and one.is_floating_point():
-            x, r = (None if part is None else self._in_a_row(part, one.shape) for part in (x, r))
-            self.known[key] = StorageTwin(x, r, one.dtype, one.untyped_storage(), facts)
+            x, r, peak = (None if part is None else self._in_a_row(part, one.shape) for part in (x, r, peak))
+            self.known[key] = StorageTwin(x, r, one.dtype, one.untyped_storage(), facts, peak=peak)
             return
         if twin is None:
             whole = all_of_storage(one)

@@ -41,7 +41,7 @@ from kfuzz.claims.references.torch.twins.sets import (
 )  # fmt: skip
 from kfuzz.claims.references.torch.twins.statistics import HALVES, NORMS, ROWS, farthest, lost_by_statistics
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings, StepRule, rule_of
-from kfuzz.claims.references.torch.twins.tf32 import CUT_TYPES, CutWay, cut
+from kfuzz.claims.references.torch.twins.tf32 import CUT_TYPES, CutWay, WatchedProducts, cut
 from kfuzz.devices.python.torch.modes import UncompiledMode
 
 FACTORIES = frozenset((
@@ -193,6 +193,7 @@ class TwinRun(UncompiledMode):
         self.steps_done = 0
         self.product = ""
         """The place of a product with wide operands that runs."""
+        self.products = WatchedProducts()
         self.is_cut = False
         """Whether the last product's operands were rounded to TF32."""
         self.has_left = False
@@ -240,6 +241,16 @@ class TwinRun(UncompiledMode):
         way = CutWay.ANY if self.is_loose else self.options.cut
         self.is_cut = way is not None
         return every if way is None else tuple(cut(one, way) for one in every)
+
+    def factors(self, a: NumberSet, b: NumberSet) -> tuple[NumberSet, ...]:
+        """The factors of single numbers: rounded as operands where these are a product of matrices for torch, and in a
+        loose run wherever a kernel may make such a product of them.
+        """
+        if not self.options.is_tf32 or any(not one.x.ndim or one.x.is_complex() for one in (a, b)):
+            return a, b
+        if self.products.is_within or self.is_loose:
+            return self.operands_in_tf32((a, b))
+        return a, b
 
     def place_of_product(self, number: int) -> str:
         """Where a product is: by the text, since one in a loop is one of a kernel, else by a number."""
@@ -451,7 +462,7 @@ class TwinRun(UncompiledMode):
             if one.dtype in UNITS:  # it may overflow, and what follows is anything
                 both = torch.where(x.isfinite() & (x.abs() + both >= most), torch.inf, both)
             facts = None
-        self.twins.put(one, x, both, None if both is None else facts)
+        self.twins.put(one, x, both, None if both is None else facts, made.peak)
 
     def take_drawn(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
         """Run what draws numbers, into a tensor or a new one: nothing is known of them."""

@@ -23,6 +23,8 @@ LEAST = {torch.float16: 2.0**-24}
 TINY = 2.0**-126
 MOST = {torch.float16: 65504.0, torch.bfloat16: float(torch.finfo(torch.bfloat16).max)}
 MOST_SINGLE = float(torch.finfo(torch.float32).max)
+LEAST_PEAK = 2.0**32
+"""No product of a few numbers up to this is beyond the largest one."""
 FP4 = getattr(torch, "float4_e2m1fn_x2", None)
 _GRIDS = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2")
 GRIDS = frozenset(getattr(torch, name) for name in _GRIDS if hasattr(torch, name))
@@ -76,6 +78,8 @@ class NumberSet:
     known_size: torch.Tensor | None = None
     joint: "Ranked | RowRanks | None" = None
     writes: int = 0
+    peak: torch.Tensor | None = None
+    """Of products: the largest product of some of their factors, which another order of these computes on the way."""
 
     @cached_property
     def known(self) -> "NumberFacts":
@@ -173,6 +177,7 @@ class StepResult:
     r: torch.Tensor | None = None
     error: torch.Tensor | None = None
     joint: "Ranked | RowShares | RowRanks | None" = None
+    peak: torch.Tensor | None = None
 
 
 def wide_type(dtype: torch.dtype) -> torch.dtype:

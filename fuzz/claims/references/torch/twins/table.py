@@ -36,6 +36,9 @@ class Roundings(Protocol):
     def operands(self, *every: NumberSet) -> list[NumberSet]:
         """The operands of a product, as this run stores them."""
 
+    def factors(self, a: NumberSet, b: NumberSet) -> tuple[NumberSet, ...]:
+        """The factors of products of single numbers, as this run stores them."""
+
     def note_jump(self) -> None:
         """Note that a radius holds what lies at other places, which numbers that move a little may not show."""
 

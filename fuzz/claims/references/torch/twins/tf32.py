@@ -1,12 +1,16 @@
 """Operands of float32 products as tensor cores take them: in TF32, with 10 digits behind the point and float32's range.
 
-Knows one operand at a time. docs/numerics.md#twins
+Knows one operand at a time, and torch's names for products. docs/numerics.md#twins
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum, auto
+from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from kfuzz.claims.references.torch.twins.sets import MOST_SINGLE, NumberSet, to_infinity
 
@@ -16,6 +20,33 @@ DIGITS, LEAST_EXPONENT = 11, -125
 """As frexp has numbers: the digits of one, and the exponent of the least normal one."""
 CUT_TYPES = (torch.float32, torch.float64)
 """Types of which operands are rounded; those of 16 bits have no more digits."""
+
+
+BY_ELEMENTS = frozenset((torch.einsum, torch.outer, torch.ger))
+"""Products of matrices of which torch makes products of single numbers, where it adds only one."""
+
+
+class WatchedProducts(TorchFunctionMode):  # type: ignore[misc]  # torch is not there where types are checked
+    """Knows whether such a product runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_within = False
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
+        """Do what torch does."""
+        if func not in BY_ELEMENTS:
+            return func(*args, **(kwargs or {}))
+        with self.within():
+            return func(*args, **(kwargs or {}))
+
+    @contextmanager
+    def within(self) -> Iterator[None]:
+        was, self.is_within = self.is_within, True
+        try:
+            yield
+        finally:
+            self.is_within = was
 
 
 class CutWay(Enum):

@@ -4,7 +4,7 @@ Knows how to run a reference; it knows no grade. Long, since the sets are made o
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product, zip_longest
@@ -160,7 +160,8 @@ class Answered:
         if prepare is not None:
             prepare(run, given)
         try:
-            with without_mkldnn(), run, WatchedLeaving(run.note_leaving):
+            watched = run.products if self.is_tf32 else nullcontext()
+            with without_mkldnn(), run, WatchedLeaving(run.note_leaving), watched:
                 made = call_with(self.function, given, self.changed)
             with torch.no_grad():
                 return run, [(name, one, run.set_of(one)) for name, one in made]

@@ -116,6 +116,30 @@ def test_a_network_with_a_memory_and_a_convolution_in_tf32_are_right() -> None:
     assert worst(convolved, given, convolved(in_tf32(x), in_tf32(w), None)) == Grade.BROKEN
 
 
+def test_a_product_of_which_torch_adds_one_term_alone_is_one_in_tf32() -> None:
+    """einsum then multiplies single numbers, and a kernel's tl.dot does not: a network was broken at one unit."""
+    h, w = given = drawn((5, 1), (1, 7))
+    got = in_tf32(h) @ in_tf32(w)
+    for function in (lambda h, w: torch.einsum("bk,kn->bn", h, w), lambda h, w: torch.outer(h[:, 0], w[0])):
+        assert worst(function, given, got) == Grade.KEPT
+        assert worst(function, given, got, is_tf32=False) == Grade.BROKEN
+        assert worst(function, given, got * 1.01) == Grade.BROKEN
+
+
+def test_products_that_a_reference_adds_by_hand_are_no_errors_in_tf32() -> None:
+    """They are suspect: nothing says that they are a product of matrices."""
+    a, b = given = drawn((6, 20), (20, 5))
+    got = in_tf32(a) @ in_tf32(b)
+
+    def by_hand(a: Any, b: Any) -> Any:  # noqa: ANN401
+        return (a[:, :, None] * b).sum(1)
+
+    assert worst(by_hand, given, got) == Grade.SUSPECT
+    assert worst(by_hand, given, got, is_tf32=False) == Grade.BROKEN
+    assert worst(by_hand, given, in_tf32(a[:, :16]) @ in_tf32(b[:16])) == Grade.BROKEN
+    assert worst(by_hand, given, a @ b) == Grade.KEPT
+
+
 def test_what_tf32_does_not_hold_may_be_anything_and_numbers_that_it_holds_stay_exact() -> None:
     most = torch.finfo(torch.float32).max
     x = torch.tensor([most, -most, 1.5, torch.inf], dtype=torch.float64)

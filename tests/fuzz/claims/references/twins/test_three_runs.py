@@ -224,6 +224,21 @@ WRONG = [
 ]
 
 
+@pytest.mark.parametrize(
+    "function",
+    [lambda g, u: F.silu(g) * u, lambda g, u: g * torch.sigmoid(g) * u, lambda g, u: (F.silu(g) * u)[:, :] + 0],
+)
+def test_of_factors_nothing_is_known_where_another_order_of_them_overflows(function: Callable[..., Any]) -> None:
+    """(up gate) sigmoid(gate) of a Triton kernel was broken at 3e38, where up (gate sigmoid(gate)) is finite."""
+    g = torch.tensor([[-100.0, 1.1, 0.5, 3e38, 1e20, 1e20]])
+    u = torch.tensor([[3e38, 3e38, 3e38, 1e-30, 1e18, 1e19]])
+    sets = as_arrays.reference_sets(three_runs.Answered(function, [g, u], __file__))
+    unknown, kept, broken = Grade.UNJUDGED, Grade.KEPT, Grade.BROKEN
+    assert grades(sets, [("y", u * g * torch.sigmoid(g))]).tolist() == [unknown, *[kept] * 4, unknown]
+    assert grades(sets, [("y", function(g, u) * 1.01)]).tolist() == [unknown, *[broken] * 4, unknown]
+    assert grades(sets, [("y", torch.full_like(g, torch.nan))]).tolist() == [unknown, *[broken] * 4, unknown]
+
+
 @pytest.mark.parametrize("one", WRONG, ids=lambda one: one.name)
 def test_wrong_answers_have_no_place_in_the_sets(one: WrongAnswer) -> None:
     given = given_for(one.name, 1)

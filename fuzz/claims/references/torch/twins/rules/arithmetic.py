@@ -16,6 +16,7 @@ from kfuzz.claims.references.torch.twins.rules.shared import (
     rounding,
 )  # fmt: skip
 from kfuzz.claims.references.torch.twins.sets import (
+    LEAST_PEAK,
     MOST_SINGLE,
     NOTHING,
     SINGLE,
@@ -24,6 +25,7 @@ from kfuzz.claims.references.torch.twins.sets import (
     StepResult,
     has_few_bits,
     is_power_of_two,
+    unknown_where,
 )
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings
 
@@ -110,17 +112,39 @@ def add(run: Roundings, op: Operation) -> list[StepResult]:
     return [StepResult(x, r, rounding(run, x, op.dtype, size_of_sum(run.fine * by, a, run.fine * of, b), kept))]
 
 
+def peak_of(one: NumberSet) -> torch.Tensor:
+    """The largest product of some of a number's factors, and of none of them."""
+    return (one.size if one.peak is None else torch.maximum(one.peak, one.size)).clamp(min=1.0)
+
+
+def peak_of_product(a: NumberSet, b: NumberSet, x: torch.Tensor) -> torch.Tensor | None:
+    """The same of a product; None where all are small."""
+    if x.is_complex() or (a.peak is None and b.peak is None and not max(a.known.reach, b.known.reach) > LEAST_PEAK):
+        return None
+    return (peak_of(a) * peak_of(b)).expand(x.shape)
+
+
+def lost_in_other_orders(peak: torch.Tensor | None, x: torch.Tensor, r: torch.Tensor | None) -> torch.Tensor | None:
+    """A radius that is infinite where a product of some of the factors is beyond the largest number: (up gate)
+    sigmoid(gate) overflows where up (gate sigmoid(gate)) does not.
+    """
+    lost = TRUTHS[False] if peak is None else peak.isfinite() & x.isfinite() & (peak >= MOST_SINGLE)
+    return unknown_where(lost, x, r)
+
+
 def multiply(run: Roundings, op: Operation) -> list[StepResult]:
     """a b; a power of two, 0 and -1 round nothing."""
     if op.dtype not in UNITS:
         return of_integers(run, op)
-    a, b = pair(op)
-    x = op.at(lambda one: one.number)[0]
-    r = None if op.is_exact else times(a, b.r, True) + times(b, a.r)
+    a, b = run.factors(*pair(op))
+    x = a.number * b.number
+    r = None if a.is_exact and b.is_exact else times(a, b.r, True) + times(b, a.r)
     kept = are_short(certain(a) & certain(b), a.number, b.number, x)
     kept = kept if is_nowhere(kept) else kept & holds(x, op.dtype)
     kept = kept | scales(a, b, op) | scales(b, a, op)
-    return [StepResult(x, r, rounding(run, x, op.dtype, None, kept, 3 * run.fine * x.is_complex()))]
+    peak = peak_of_product(a, b, x)
+    r = lost_in_other_orders(peak, x, r)
+    return [StepResult(x, r, rounding(run, x, op.dtype, None, kept, 3 * run.fine * x.is_complex()), peak=peak)]
 
 
 def divide(run: Roundings, op: Operation) -> list[StepResult]:

@@ -21,7 +21,14 @@ from kfuzz.claims.references.torch.twins.rules.shared import (
     rounding,
     size_of,
 )  # fmt: skip
-from kfuzz.claims.references.torch.twins.sets import UNITS, NumberSet, StepResult, is_power_of_two, to_infinity
+from kfuzz.claims.references.torch.twins.sets import (
+    LEAST_PEAK,
+    UNITS,
+    NumberSet,
+    StepResult,
+    is_power_of_two,
+    to_infinity,
+)
 from kfuzz.claims.references.torch.twins.table import Operation, Roundings
 
 MOST_EXPONENT = 200.0
@@ -77,6 +84,8 @@ FUNCTIONS: Mapping[str, ScalarFunction] = {
     "logaddexp": ScalarFunction(12, larger="argument"), "hypot": ScalarFunction(4),
     "xlogy": ScalarFunction(8, larger="argument"),
 }  # fmt: skip
+GATED = ("silu", "gelu", "mish", "hardswish")
+"""Functions that are their argument times a number up to about 1."""
 INVERSE = {"special_erf": "erf", "special_erfc": "erfc", "special_expm1": "expm1", "special_log1p": "log1p"}
 
 
@@ -103,9 +112,10 @@ def evaluate(run: Roundings, op: Operation) -> list[StepResult]:
         more = top if more is None else more + top
     kept = _is_kept(op, a, x)
     kept = kept if a.known.is_finite else (x == 0) & a.number.isinf() | kept
+    peak = size if op.name in GATED and a.known.reach > LEAST_PEAK else None
     error = rounding(run, x, op.dtype, more, kept, row.units * run.fine)
     rest = [StepResult(one, torch.full(one.shape, torch.inf, dtype=torch.float64)) for one in every[1:]]
-    return [StepResult(x, r, error), *rest]
+    return [StepResult(x, r, error, peak=peak), *rest]
 
 
 def slope_of(name: str, a: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
