@@ -1,7 +1,9 @@
 """Products of float32 in Triton beside a reference of torch: in TF32 unless a kernel asks for another precision."""
 
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import MissingError, Probe
+from kfuzz.devices.python.backend import operand_of_torch
 from kfuzz.devices.python.device import PythonDevice
+from kfuzz.devices.python.extensions import CALLS
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 from kfuzz.ui.reports.claims import notes_on
 
@@ -127,3 +131,27 @@ def test_a_claim_of_an_op_has_to_say_it(accuracy: str, kinds: list[str], device:
     found = trial_of(kernel, device)
     assert [one.kind for one in found.errors] == kinds
     assert found.operand == ""
+
+
+def test_on_a_gpu_a_kernel_counts_once_triton_loads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = pytest.importorskip("triton.compiler.compiler")
+    loaded: list[str] = []
+    monkeypatch.setattr(compiler.CompiledKernel, "_init_handles", lambda self: loaded.append(self.name))
+    monkeypatch.setattr(CALLS, "operand", "")
+    importlib.import_module("kfuzz.devices.python.triton.on_gpu").watch()
+    for name, kind, operand in (("half", "f16", ""), ("cut", "tf32", "tf32"), ("half", "f16", "tf32")):
+        text = f"wgmma.mma_async.sync.aligned.m64n64k8.f32.{kind}.{kind} {{%f1}};"
+        compiler.CompiledKernel._init_handles(SimpleNamespace(name=name, asm={"ptx": text}))
+        assert CALLS.operand == operand
+    assert loaded == ["half", "cut", "half"]
+
+
+def test_on_a_gpu_torch_says_what_its_own_products_do() -> None:
+    matmul = pytest.importorskip("torch").backends.cuda.matmul
+    was = matmul.allow_tf32
+    try:
+        for allowed, operand in ((False, ""), (True, "tf32")):
+            matmul.allow_tf32 = allowed
+            assert operand_of_torch() == operand
+    finally:
+        matmul.allow_tf32 = was
