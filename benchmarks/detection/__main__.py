@@ -68,6 +68,7 @@ PAGE = Page(
         Section("public", "Public programs, run as they are", "public", ()),
         Section("drawn", "Public programs, drawn by lot", "drawn", ("A",)),
         Section("any_reference", "Reference functions, drawn by lot", "any_reference", ("D", "E", "D-rest")),
+        Section("comparisons", "Right ways and planted bugs in these functions", "comparisons", ("J", "D")),
         Section("any_kernel", "Kernels in Python's languages, drawn by lot", "any_kernel", ("A",)),
         Section("ptx_coverage", "Inline PTX of public repositories", "ptx_coverage", ("checkouts",)),
     ),
