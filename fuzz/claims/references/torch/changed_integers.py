@@ -5,7 +5,8 @@ Knows the text and what it makes; it does not know which integers are sizes.
 
 import ast
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import ModuleType
 from typing import Any, TypeGuard
 
@@ -50,8 +51,8 @@ class TextMaker:
         node = self.nodes[place]
         return integer_of(self.keywords[node] if isinstance(node, str) else node.value)
 
-    def made(self, values: OtherIntegers, device: str = "cpu") -> Any:  # noqa: ANN401  containers of tensors
-        """What get_inputs makes with other values."""
+    def maker(self, values: OtherIntegers) -> Callable[[], Any]:
+        """get_inputs with other values."""
         was = [(node, node.value) for place in values if not isinstance(node := self.nodes[place], str)]
         changed = {str(node): value for place, value in values.items() if isinstance(node := self.nodes[place], str)}
         make = self.module.get_inputs
@@ -67,9 +68,14 @@ class TextMaker:
         finally:
             for node, old in was:
                 node.value = old
+        return partial(make, **self.keywords | changed)
+
+    def made(self, values: OtherIntegers, device: str = "cpu") -> Any:  # noqa: ANN401  containers of tensors
+        """What get_inputs makes with other values."""
+        make = self.maker(values)
         set_seeds(0)
         with torch.device(device), as_in_every_process():
-            return as_arguments(make(**self.keywords | changed))
+            return as_arguments(make())
 
     def without_memory(self, values: OtherIntegers) -> Any:  # noqa: ANN401  as above
         """The inputs without their numbers, since only their sizes matter: those of a benchmark take gigabytes."""

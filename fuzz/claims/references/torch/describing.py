@@ -261,7 +261,7 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
         "args": [with_fixed_names(one, declared.fixed) for one in known.beside.get("args", ())],
         "run": {**{key: asked[key] for key in KEPT if key in asked}, "changed": changes,
                 "is_measured": answered.is_measured,
-                "finite": sorted(inputs_always_finite(known, Path(asked["path"])))},
+                "finite": sorted(inputs_always_finite(known, Path(asked["path"]), sizes))},
     }  # fmt: skip
 
 

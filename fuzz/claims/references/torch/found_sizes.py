@@ -37,12 +37,16 @@ def size_at(place: SizePlace, probe: SizeProbe) -> int:
 
 @dataclass
 class FoundSizes:
-    """The dimensions of each tensor, the whole numbers among the inputs, and each size's home and what divides it."""
+    """The dimensions of each tensor, the whole numbers among the inputs, and each size's home and what divides it.
+
+    `places`: the integers of the text that are a size, for one that is an integer itself.
+    """
 
     dims: list[list[str]]
     numbers: list[str]
     home: dict[str, int] = field(default_factory=dict)
     multiples: dict[str, int] = field(default_factory=dict)
+    places: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,9 @@ class SizesInText:
         if {name for of in dims for name in of} & known.keys() != known.keys():
             return None  # kfuzz has no size that is no axis of an array
         numbers = [texts[-1, place] for place, _ in enumerate(numbers_of_data(self.data))]
-        return FoundSizes(dims, numbers, at_home, {name: by for name, by in multiples.items() if by > 1})
+        divisors = {name: by for name, by in multiples.items() if by > 1}
+        places = {name: one.places for name, one in known.items() if coordinates[name] is value_of}
+        return FoundSizes(dims, numbers, at_home, divisors, places)
 
     def _name(
         self, one: TextSize, names: Sequence[str], place: SizePlace, *, is_plain: bool, taken: Mapping[str, TextSize]

@@ -27,7 +27,7 @@ from kfuzz.claims.references.torch.seen_integers import (
     is_permutation,
     limit_of,
 )
-from kfuzz.claims.references.torch.sizes import BOOLEAN, Below
+from kfuzz.claims.references.torch.sizes import BOOLEAN, Below, SizesOfRun
 from kfuzz.claims.references.torch.storage import without_numbers
 from kfuzz.claims.references.torch.task_data import as_text, names_of, numbers_of_data, rebuilt, tensors_of_data
 from kfuzz.devices import GIVEN, inside
@@ -36,6 +36,9 @@ from kfuzz.devices.python.torch.drawn_inputs import as_arguments
 from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.numbers.elements import BOOL, F32
 from kfuzz.oracle.op.shapes import lengths_of
+
+
+MakesAtSizes = Callable[[SizesOfRun], Callable[[], Any]]
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class MadeInputs:
     multiples: Mapping[str, int] = field(default_factory=dict)
     gradients: Sequence[int] = ()
     """The places of the tensors that have to keep their gradients."""
+    make_at: MakesAtSizes | None = None
+    """get_inputs at other sizes, where these are integers of its text."""
 
     @classmethod
     def read(cls, known: Mapping[str, Any], make: Callable[[], Any]) -> "MadeInputs":
@@ -219,7 +224,11 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
         enumerate(tensors_of_data(maker.made({}))) if few and does_need_gradients(reference, maker.made({})) else ()
     )
     gradients = [place for place, one in tensors if one.requires_grad]
-    return MadeInputs(declared, data, found.numbers, found.multiples, gradients)
+
+    def make_at(at: SizesOfRun) -> Callable[[], Any]:
+        return maker.maker({place: at[name] for name, of in found.places.items() if name in at for place in of})
+
+    return MadeInputs(declared, data, found.numbers, found.multiples, gradients, make_at)
 
 
 def with_memory(maker: TextMaker, data: Any) -> Any:  # noqa: ANN401  containers of tensors

@@ -23,7 +23,14 @@ from kfuzz.claims.references.torch.array_inputs import ArrayInputs, array_inputs
 from kfuzz.claims.references.torch.configs import configure
 from kfuzz.claims.references.torch.declared import Declared, reference_of
 from kfuzz.claims.references.torch.drawn import DrawnInputs, drawn_inputs_of, draws_of
-from kfuzz.claims.references.torch.given import MadeInputs, inputs_of, known_inputs, names_of_inputs, parameters_of
+from kfuzz.claims.references.torch.given import (
+    MadeInputs,
+    MakesAtSizes,
+    inputs_of,
+    known_inputs,
+    names_of_inputs,
+    parameters_of,
+)
 from kfuzz.claims.references.torch.model_functions import Forward, function_of_task, is_task
 from kfuzz.claims.references.torch.origins import origins_of
 from kfuzz.claims.references.torch.schemas import inputs_by_schema
@@ -56,6 +63,8 @@ class Runnable:
     """That of its file, if get_inputs makes its inputs."""
     name_inputs: Callable[[Any], Sequence[str]] | None = None
     """Gives a name to each tensor of what get_inputs makes."""
+    make_at: MakesAtSizes | None = None
+    """get_inputs at other sizes, where it is known which integers of its text they are."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -112,8 +121,10 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
     else:
         beside |= {"made": given.made} if isinstance(given, ArrayInputs) else {"multiples": given.multiples}
         beside |= {"given": given.as_json()}
-    halves, named = getattr(given, "halves", ""), partial(names_of_inputs, reference)
-    return Runnable(call, is_module, declared, beside, halves=halves, module=module, name_inputs=named)
+    return Runnable(
+        call, is_module, declared, beside, halves=getattr(given, "halves", ""), module=module,
+        name_inputs=partial(names_of_inputs, reference), make_at=getattr(given, "make_at", None),
+    )  # fmt: skip
 
 
 def inputs_for(

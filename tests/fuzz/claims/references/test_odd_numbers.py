@@ -124,3 +124,32 @@ def test_what_python_makes_of_an_infinity_is_odd_everywhere() -> None:
 
     (one,) = reference_sets(Answered(reference, [torch.tensor([1.0, float("inf")])]), [0])
     assert one.is_odd is None or one.is_odd.all()
+
+
+VAST = """import torch
+
+rows, cols = 4096, 393216
+
+
+def reference(x, mask):
+    return torch.relu(x) + mask
+
+
+def get_inputs():
+    if rows * cols > 1 << 24 and torch.empty(0).device.type == "cpu":
+        raise MemoryError("12 GB")
+    mask = torch.zeros(rows, cols)
+    mask[:, 0] = -torch.inf
+    return [torch.randn(rows, cols), mask]
+"""
+
+
+@pytest.mark.slow
+def test_vast_inputs_are_looked_at_where_they_are_smaller(tmp_path: Path) -> None:
+    """19_ReLU of KernelBench took 50 s for that, and was refused: to try its sizes took more than 20 s."""
+    (tmp_path / "problem.py").write_text(VAST)
+    asked = {"path": str(tmp_path / "problem.py"), "source": VAST, "reference": "reference", "inputs": {}, "task": ""}
+    describing = pytest.importorskip("kfuzz.claims.references.torch.describing")
+    answer = describing.described({**asked, "axes": {}, "title": "problem", "are_floats_free": True})
+    assert answer["home"] == {"rows": 4096, "cols": 393216}, answer
+    assert answer["run"]["finite"] == ["x"]
