@@ -106,6 +106,8 @@ class Kernel:
     drawn_by: str = ""
     """The name from which cases are drawn, in the place of its own and of its text: so do all answers to one question
     meet the same cases."""
+    always_finite: frozenset[str] = frozenset()
+    """The inputs that get no infinity and no NaN, beside those that the claim leaves out."""
 
     @classmethod
     def of(cls, front: FrontMatter, claim: WrittenClaim) -> "Kernel":

@@ -19,6 +19,7 @@ from kfuzz.cases.plans import planners
 from kfuzz.cases.plans.choose import Choose, once_in, one_of
 from kfuzz.cases.plans.edges import floats
 from kfuzz.cases.plans.families import NAN, NEG_INF, POS_INF
+from kfuzz.cases.plans.finite_numbers import with_finite_numbers
 from kfuzz.cases.plans.home import home_of
 from kfuzz.cases.plans.indices import indices_recipe
 from kfuzz.cases.plans.large import large_size
@@ -224,6 +225,10 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
     recipes |= {role: one for role, one in integers.items() if isinstance(one, Recipe)}
     whole: dict[str, Recipe | Values] = {role: in_shape(one, wanted[role]) for role, one in recipes.items()}
     whole |= {role: one for role, one in integers.items() if not isinstance(one, Recipe)}
+    elements = {str(one.reads): one.element for one in ground.kernel.arrays.values() if one.element.is_float}
+    for role in ground.kernel.always_finite & whole.keys() & elements.keys():
+        if not elements[role].is_narrow:
+            whole[role] = with_finite_numbers(whole[role], elements[role])
     for role, view in views.items():
         if view.is_other:
             made = whole[role]

@@ -144,6 +144,11 @@ def asked_at(
         yield folder
 
 
+def inputs_always_finite(file: str) -> frozenset[str]:
+    """The inputs in which the problem's get_inputs makes no infinity and no NaN."""
+    return frozenset(json.loads(Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")).get("finite", ()))
+
+
 def inputs_at(file: str, given: ArraysOfSets, made: Mapping[str, Any]) -> ArraysOfSets:
     """The arrays of a case's draw that get_inputs makes: all but those that kfuzz draws, which it makes in every other
     draw only.

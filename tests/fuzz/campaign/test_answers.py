@@ -258,3 +258,26 @@ def test_a_budget_that_ends_while_the_reference_runs_ends_the_trials_alone(
     assert bool(found.trials) == (status == "kept")
     assert "kfuzz itself" not in found.finding
     assert ("not judged: the reference was still running" in found.finding) == (status == "not judged")
+
+
+RELU = "import torch\n\n\ndef reference(x):\n    return torch.relu(x)\n\n\ndef get_inputs():\n    return [{inputs}]\n"
+
+
+@pytest.mark.slow(20)
+@pytest.mark.parametrize(
+    ("inputs", "answer", "status"),
+    [
+        ("torch.randn(8, 16)", "x * (x > 0)", "kept"),
+        ("torch.randn(8, 16) / (torch.rand(8, 16) > 0.5)", "x * (x > 0)", "broken"),
+        ("torch.randn(8, 16)", "x * (x > 1)", "broken"),
+    ],
+)
+def test_an_infinity_that_the_problem_never_makes_decides_no_verdict(
+    inputs: str, answer: str, status: str, tmp_path: Path
+) -> None:
+    """-inf * 0 is NaN, where torch.relu gives 0: right answers were suspect, and are no success then."""
+    pytest.importorskip("torch")
+    (tmp_path / "problem.py").write_text(RELU.replace("{inputs}", inputs))
+    (tmp_path / "answer.py").write_text(f"def f(x):\n    return {answer}\n")
+    found = kfuzz.judge_file(tmp_path / "answer.py", reference=f"{tmp_path}/problem.py:reference", budget=4.0, seed=3)
+    assert found.status == status, found
