@@ -28,7 +28,7 @@ from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.state import Discovery
 from kfuzz.campaign.trials.defect import Defect
 from kfuzz.cases.case import Case, numbers_in
-from kfuzz.cases.plans.home import home_of
+from kfuzz.cases.plans.home import home_of, sizes_of_object
 from kfuzz.cases.plans.scale import BUDGET
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.references.running import inputs_always_finite
@@ -65,6 +65,8 @@ LEAST_JUDGED = 0.5
 """Of the rows at its home, or of all if it has none: an answer that refuses, or leaves in doubt, more than that is not
 judged.
 """
+MOST_OF_OBJECT = 1 << 10
+"""Of a size with which an object is made, after its home: a product of two is a million weights, which take 10 ms."""
 SHRINKING, LEAST_SHRINKING, RUNS = 5.0, 0.5, 100
 """Most seconds for a smaller case, those that must be left of the budget for it, and its runs."""
 ENDS_PROCESS, WRONG_SHAPE, MISBEHAVED = kinds_with("ends-context"), "wrong-shape", "misbehaved"
@@ -209,8 +211,10 @@ class _AnswerSearch:
         """The verdict."""
         home = pinned(self.kernel)
         at_home = max(1, int(self.planned * AT_HOME)) if home else 0
+        if sizes_of_object(self.kernel):  # its weights are as large as at home there, and small in all others
+            at_home = min(at_home, 1)
         searches = [(home, at_home)] if home else []
-        searches.append((self.kernel, self.planned - at_home))
+        searches.append((with_small_object(self.kernel), self.planned - at_home))
         results: list[KernelResult] = []
         is_cut_short = False
         elsewhere = ""
@@ -329,6 +333,16 @@ def with_promised_inputs(kernel: Kernel) -> Kernel:
     if kernel.reference is None or special.nan or special.pos_inf or special.all_neg_inf:
         return kernel
     return replace(kernel, always_finite=inputs_always_finite(kernel.op))
+
+
+def with_small_object(kernel: Kernel) -> Kernel:
+    """The kernel with smaller sizes of the object that is called, and with a home that is halved to be among them."""
+    axes, home = dict(kernel.axes), dict(kernel.home)
+    for name in sizes_of_object(kernel) & home.keys():
+        while home[name] > MOST_OF_OBJECT and home[name] % (2 * axes[name].multiple) == 0:
+            home[name] //= 2
+        axes[name] = replace(axes[name], hi=home[name])
+    return replace(kernel, axes=axes, home=home)
 
 
 def pinned(kernel: Kernel) -> Kernel | None:

@@ -154,7 +154,11 @@ class PythonCall:
     others: tuple[str, ...] = ()
     """Libraries to try next if the first call rejects the type of its arrays."""
     init: tuple[str, ...] | None = None
-    """The literals with which an object of a class is made; None for those of get_init_inputs()."""
+    """What an object of a class is made with: literals, or what is one at the sizes of a call; None for what its own
+    get_init_inputs() gives.
+    """
+    init_at_home: tuple[str, ...] | None = None
+    """The same at the sizes of the problem, at which the digests of drawn weights are known."""
     beside: tuple[str, ...] = ()
     """The folders of the files that its task hands over with it. A task compares numbers, of whatever type they are."""
     files: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from itertools import combinations
 
 from kfuzz.cases.plans.counting import elements, work
 from kfuzz.claims.kernel import Kernel
+from kfuzz.devices.python.init_values import names_of_sizes
 
 MOST_AT_HOME = 1 << 19
 """Elements of a trial at home, inputs and outputs together: the oracle takes 2 seconds for those of the dearest ops."""
@@ -28,7 +29,9 @@ def home_of(kernel: Kernel) -> dict[str, int]:
     best = dict(kernel.home)
     if not best or (_is_small(kernel, best) and _is_quick(kernel, best)):
         return best
-    smaller = [best, *(axes for axes in halvings(best) if kernel.admits(axes))]
+    free = {name: size for name, size in best.items() if name not in sizes_of_object(kernel)}
+    halved = ({**best, **axes} for axes in halvings(free)) if free else ()
+    smaller = [best, *(axes for axes in halved if kernel.admits(axes))]
     few = next((place for place, axes in enumerate(smaller) if _is_small(kernel, axes)), len(smaller) - 1)
     whole = [axes for axes in smaller[few:] if all(axes[name] > 1 or size == 1 for name, size in best.items())]
     if not whole or not _is_quick(kernel, whole[-1], TO_BE_WHOLE):
@@ -39,6 +42,15 @@ def home_of(kernel: Kernel) -> dict[str, int]:
             break
         found = axes
     return found
+
+
+def sizes_of_object(kernel: Kernel) -> frozenset[str]:
+    """The sizes with which the object that is called is made: an answer may rely on them, as on those of its weights.
+
+    A linear layer of 8192 x 8192 may be written for just that, and is at home nowhere else.
+    """
+    called = (launch.called for launch in kernel.launches)
+    return frozenset(name for one in called if one is not None for name in names_of_sizes(one.init or ()))
 
 
 def _is_small(kernel: Kernel, axes: dict[str, int]) -> bool:

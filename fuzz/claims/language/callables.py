@@ -22,6 +22,7 @@ from kfuzz.claims.language.reference import Reference
 from kfuzz.claims.language.roles import Roles
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, DrawnWeights, MakerOfInputs, PythonCall, has_maker, is_literal, names_together
+from kfuzz.devices.python.init_values import init_values, names_of_sizes
 from kfuzz.oracle.judging.find_op import find
 from kfuzz.oracle.op.shapes import is_derived, lengths_of
 from kfuzz.oracle.op.spelling import name_in
@@ -148,7 +149,12 @@ def read_callable(
     function = text.functions.get(entry)
     args = read_args(front, claim, function, arrays, names)
     known = (*arrays, *names)
-    used = tuple(dict.fromkeys(value for arg in args for value in values_of(arg) if value in known))
+    of_object = names_of_sizes(claim.init or ())
+    if unknown := [name for name in of_object if name not in names]:
+        raise front.error((*KEY, "init"), f"'{unknown[0]}' is neither a size nor a literal")
+    if of_object and not claim.home:
+        raise front.error((*KEY, "init"), f"'{of_object[0]}' needs [call] home, the sizes of the problem")
+    used = tuple(dict.fromkeys([value for arg in args for value in values_of(arg) if value in known] + of_object))
     returns = read_returns(front, claim.returns, arrays, used)
     for name, array in arrays.items():
         if name not in used and name not in returns:
@@ -168,6 +174,7 @@ def read_callable(
         is_guess=libs.is_guess and not claim.library,
         others=() if claim.library else libs.others,
         init=claim.init,
+        init_at_home=claim.init and tuple(map(repr, init_values(claim.init, claim.home or {}))),
         beside=reference.folders if reference else (),
         files=reference.files if reference else (),
         doubles=reference.doubles if reference else (),

@@ -31,6 +31,7 @@ from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, cache, is_literal
 from kfuzz.devices.python import torch as torch_device
+from kfuzz.devices.python.init_values import names_of_sizes
 from kfuzz.devices.python.libraries import libraries, libraries_used_by
 from kfuzz.devices.python.opening import installed_release
 from kfuzz.oracle.numbers.elements import BOOL, I32, I64, NARROW, U8
@@ -87,7 +88,10 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     for one in formats():
         claim = one.complete(front, claim, answer)
     claim = with_changed(with_whole(claim, {**answer.get("whole", {}), **answer["types"]}), answer["changed"])
-    return with_args(with_home(with_some_places(claim), home_in(answer), multiples_in(answer)), answer)
+    claim = with_home(with_some_places(claim), home_in(answer), multiples_in(answer))
+    if claim.call.home is None and names_of_sizes(claim.call.init or ()):
+        claim = replace(claim, call=replace(claim.call, init=tuple(answer["init"])))
+    return with_args(claim, answer)
 
 
 @dataclass(frozen=True)
@@ -176,6 +180,8 @@ def with_home(claim: WrittenClaim, home: Mapping[str, int], multiples: Mapping[s
         return claim
     axes |= {name: Axis(by, ANY_SIZE.hi - ANY_SIZE.hi % by, by) for name, by in multiples.items() if name in axes}
     wide = {name: replace(axis, hi=max(axis.hi, home[name])) for name, axis in axes.items()}
+    of_object = names_of_sizes(claim.call.init or ())  # weights grow with their product
+    wide |= {name: replace(axes[name], hi=home[name]) for name in of_object if name in axes}
     own = {name: home[name] for name in axes}
     return replace(claim, axes=wide, call=replace(claim.call, home=own))
 
@@ -233,6 +239,8 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
         raise front.error(("arrays",), f"a size of a reference's input is a name, a number or n + 1, not {wrong[0]}")
     if unknown := claim.call.integers.keys() - integers.keys():
         raise front.error(("call", "integers"), f"{min(unknown)} is no input of integers")
+    is_object_alone = claim.arrays is None and calls_object(front, claim)
+    says_sizes = claim.axes is not None or claim.call.home is not None or claim.call.init is not None
     return {
         **texts_beside(reference.path), "is_function": not calls_object(front, claim),
         "is_cuda": not language_of(front.path).names_reference,
@@ -240,7 +248,7 @@ def question_for(front: FrontMatter, claim: WrittenClaim, reference: Reference) 
         "inputs": inputs, "integers": integers, "narrow": narrow_types(claim),
         "where": [rule.replace("/", "//") for rule in claim.where],
         "title": f"{reference.name} of {reference.path.name}",
-        "draws_weights": claim.arrays is None and calls_object(front, claim),
+        "draws_weights": is_object_alone, "is_remade": is_object_alone and not says_sizes,
         "axes": {name: (axis.lo, axis.hi, axis.multiple) for name, axis in (claim.axes or {}).items()},
     }  # fmt: skip
 

@@ -13,6 +13,7 @@ import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -21,10 +22,11 @@ from typing import Any
 
 from kfuzz.devices import GIVEN, ClaimError, DrawnWeights, Job, NeedsGpuError, PythonCall, UnsupportedError
 from kfuzz.devices.python.hiding import hidden
+from kfuzz.devices.python.init_values import init_values
 from kfuzz.devices.python.own_classes import in_own_classes
 from kfuzz.devices.python.raising import find_lack, line_in_file, words_of
 
-KEPT_MODULES = 256
+KEPT_MODULES, KEPT_OBJECTS = 256, 64
 WEIGHTS = "kfuzz.claims.references.torch.weights"
 """It draws weights, and imports torch for it."""
 TORCH = "torch"
@@ -37,6 +39,9 @@ BESIDE: list[str] = []
 """The folders that were put in front of Python's path for the last file."""
 
 
+Literals = tuple[str, ...] | None
+
+
 class Modules:
     """The modules made so far, by the path and the text of their files, and the objects of their classes.
 
@@ -45,7 +50,7 @@ class Modules:
 
     def __init__(self, on_gpu: bool = False) -> None:
         self._made: dict[tuple[Path, str], ModuleType] = {}
-        self._objects: dict[tuple[Path, str, str, int, bool], Callable[..., Any]] = {}
+        self._objects: dict[tuple[Path, str, str, int, bool, Literals], Callable[..., Any]] = {}
         self._on_gpu = on_gpu
 
     def function(self, job: Job, call: PythonCall) -> Callable[..., Any]:
@@ -65,9 +70,20 @@ class Modules:
             if number:
                 raise OtherWeightsError(f"{name} is no class: kfuzz cannot draw its weights")
             return function  # type: ignore[no-any-return]  # whatever it is, it can be called
-        which = (*key, name, number, call.as_made)
+        init = call.init and tuple(map(repr, init_values(call.init, sizes_of_call(job, call))))
+        if number and init != call.init_at_home:  # that it has the weights of a set is known of others alone
+            self._object(job, call, function, module, number, call.init_at_home)
+        return self._object(job, call, function, module, number, init)
+
+    def _object(
+        self, job: Job, call: PythonCall, of: type, module: ModuleType, number: int, init: Literals
+    ) -> Callable[..., Any]:  # fmt: skip
+        """`forward` of the object that is made with these, which is made once."""
+        which = (job.path, job.source, call.function, number, call.as_made, init)
         if which not in self._objects:
-            self._objects[which] = self._forward_of(job, call, function, module, number)
+            while len(self._objects) >= KEPT_OBJECTS:
+                self._objects.pop(next(iter(self._objects)))
+            self._objects[which] = self._forward_of(job, replace(call, init=init), of, module, number)
         return self._objects[which]
 
     def given(self, job: Job, call: PythonCall) -> dict[str, Callable[..., Any]]:
@@ -116,14 +132,15 @@ class Modules:
         self, job: Job, call: PythonCall, of: type, module: ModuleType, number: int
     ) -> Callable[..., Any]:  # fmt: skip
         """`forward` of an object, as in KernelBench, with weights of this set."""
-        init = call.init
-        inputs = getattr(module, "get_init_inputs", list) if init is None else partial(map, ast.literal_eval, init)
+        init, own = call.init, getattr(module, "get_init_inputs", None)
+        inputs = own or list if init is None else partial(map, ast.literal_eval, init)
         try:
             if (torch := sys.modules.get("torch")) is not None:
                 torch.manual_seed(SEED)
             with hidden(), drawn_weights(number):
                 made = of(*inputs())
-            if number and call.weights and (missing := difference_of_weights(made, dict(call.weights.sets[number]))):
+            sets = call.weights.sets if call.weights and init == call.init_at_home else ()
+            if number and sets and (missing := difference_of_weights(made, dict(sets[number]))):
                 raise OtherWeightsError(f"{of.__name__} has {missing}: kfuzz cannot draw its weights")
             if not call.as_made and callable(getattr(made, "eval", None)):
                 made.eval()  # an op knows no mode: dropout drops nothing then, and statistics stay
@@ -152,6 +169,11 @@ class NoInputsError(Exception):
 
 class OtherWeightsError(Exception):
     """An object cannot be made with drawn weights, or not with those of its reference."""
+
+
+def sizes_of_call(job: Job, call: PythonCall) -> dict[str, int]:
+    """The numbers that a call is given, by name."""
+    return {name: one for name, one in zip(call.declared, job.steps[0].args, strict=True) if isinstance(one, int)}
 
 
 def set_of_weights(job: Job, weights: DrawnWeights | None) -> int:

@@ -30,10 +30,15 @@ def poses(reference: Reference) -> bool:
 
 
 def complete(front: FrontMatter, claim: WrittenClaim, answer: TracerAnswer) -> WrittenClaim:
-    """The claim with what the problem makes its model with, if the submission does not say it."""
-    if claim.call.init is not None or "init" not in answer or INIT in read_text(front.source).names:
+    """The claim with what the problem makes its model with, if the submission does not say it, or if sizes are in it:
+    as in the benchmark, a model for other sizes is made with what these are there.
+    """
+    if claim.call.init is not None or "init" not in answer:
         return claim
-    return replace(claim, call=replace(claim.call, init=tuple(answer["init"])))
+    has_sizes = answer["init"] != answer["sized_init"]
+    if INIT in read_text(front.source).names and not has_sizes:
+        return claim
+    return replace(claim, call=replace(claim.call, init=tuple(answer["sized_init" if has_sizes else "init"])))
 
 
 FORMAT = Format(

@@ -5,9 +5,10 @@ Knows the text and what it makes; it does not know which integers are sizes.
 
 import ast
 import copy
+import dis
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, TypeGuard
 
 import torch
@@ -15,7 +16,7 @@ import torch
 from kfuzz.claims.references.torch.task_data import numbers_of_data, tensors_of_data
 from kfuzz.devices.python.torch.drawn_inputs import as_arguments, as_in_every_process, set_seeds
 
-NAME = "get_inputs"
+NAME, INIT = "get_inputs", "get_init_inputs"
 FEW_ELEMENTS = 1 << 18
 """Inputs of so many elements are made, and the reference runs on them: that takes a tenth of the time of a run without
 numbers.
@@ -25,20 +26,27 @@ SIMPLE = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List)
 OtherIntegers = Mapping[int, int]
 """Other values of integers, by their places among those of a text."""
 SizePlace = tuple[int, int]
-"""A tensor and its axis; of the whole numbers among the inputs -1 and the place."""
+"""A tensor and its axis; of the whole numbers among the inputs, and of those that an object is made with, the place."""
+OF_INPUTS, OF_OBJECT = -1, -2
 
 
 class TextMaker:
-    """Makes the inputs. `nodes`: the integers that may be sizes, or keywords of get_inputs; `names`: theirs."""
+    """Makes the inputs. `nodes`: the integers that may be sizes, or keywords of get_inputs; `names`: theirs.
 
-    def __init__(self, module: ModuleType, source: str) -> None:
+    `makes_objects`: also what get_init_inputs gives to make an object of the reference: a constant of both changes in
+    both.
+    """
+
+    def __init__(self, module: ModuleType, source: str, *, makes_objects: bool = False) -> None:
         self.module, self.tree = module, OneConstantEach().visit(ast.parse(source))
-        functions = [one for one in self.tree.body if isinstance(one, ast.FunctionDef) and one.name == NAME]
-        self.function = functions[-1] if functions else None
+        functions = {one.name: one for one in self.tree.body if isinstance(one, ast.FunctionDef)}
+        self.function = functions.get(NAME)
+        self.init = functions.get(INIT) if makes_objects else None
         self.keywords = dict(getattr(module.get_inputs, "keywords", {}))
         self.assigned = [one for one in self.tree.body if is_simple(one)]
         others = [one for one in self.tree.body if one not in (self.function, *self.assigned)]
-        self.taken = {node.id for top in others for node in ast.walk(top) if isinstance(node, ast.Name)}
+        takers = [one for one in others if one is not self.init]
+        self.taken = globals_read(compile(ast.Module(takers, []), "<others>", "exec"))
         self.numbers = {node.value for top in others for node in ast.walk(top) if isinstance(node, ast.Constant)}
         self.is_small = False
         self.last: tuple[OtherIntegers, Any] | None = None
@@ -53,22 +61,33 @@ class TextMaker:
 
     def maker(self, values: OtherIntegers) -> Callable[[], Any]:
         """get_inputs with other values."""
-        was = [(node, node.value) for place in values if not isinstance(node := self.nodes[place], str)]
         changed = {str(node): value for place, value in values.items() if isinstance(node := self.nodes[place], str)}
-        make = self.module.get_inputs
+        make = self._changed(self.function, values) or self.module.get_inputs
+        return partial(make, **self.keywords | changed)
+
+    def init_inputs(self, values: OtherIntegers) -> list[Any]:
+        """What get_init_inputs gives with other values; nothing if no object is made with it."""
+        if self.init is None:
+            return []
+        return list((self._changed(self.init, values) or getattr(self.module, INIT))())
+
+    def _changed(self, function: ast.FunctionDef | None, values: OtherIntegers) -> Callable[..., Any] | None:
+        """A function of the text with other values; None if none of them is in the text."""
+        was = [(node, node.value) for place in values if not isinstance(node := self.nodes[place], str)]
+        if not was or function is None:
+            return None
         try:
             for place, value in values.items():
                 if isinstance(node := self.nodes[place], ast.Constant):
                     node.value = value
-            if was and self.function:
-                space = dict(vars(self.module))
-                tops = ast.Module([*self.assigned, self.function], [])
-                exec(compile(tops, str(self.module.__file__), "exec"), space)  # noqa: S102  their own text
-                make = space[NAME]
+            space = dict(vars(self.module))
+            tops = ast.Module([*self.assigned, function], [])
+            exec(compile(tops, str(self.module.__file__), "exec"), space)  # noqa: S102  their own text
         finally:
             for node, old in was:
                 node.value = old
-        return partial(make, **self.keywords | changed)
+        made: Callable[..., Any] = space[function.name]
+        return made
 
     def made(self, values: OtherIntegers, device: str = "cpu") -> Any:  # noqa: ANN401  containers of tensors
         """What get_inputs makes with other values."""
@@ -133,6 +152,13 @@ class OneConstantEach(ast.NodeTransformer):
         return [ast.copy_location(ast.Assign([one], copy.copy(node.value)), node) for one in node.targets]
 
 
+def globals_read(code: CodeType) -> set[str]:
+    """The names of a module that its text reads; those of arguments and attributes are others."""
+    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    own = {one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_NAME", "LOAD_GLOBAL")}
+    return own.union(*map(globals_read, inner))
+
+
 def is_simple(top: ast.stmt) -> bool:
     """Whether a statement sets a constant that may follow from integers."""
     value = top.value if isinstance(top, ast.Assign | ast.AnnAssign) else None
@@ -173,4 +199,4 @@ def sizes_of(data: Any) -> dict[SizePlace, int]:  # noqa: ANN401  containers of 
     """The size at each place."""
     tensors = enumerate(tensors_of_data(data))
     sizes = {(number, axis): size for number, one in tensors for axis, size in enumerate(one.shape)}
-    return sizes | {(-1, place): number for place, number in enumerate(numbers_of_data(data))}
+    return sizes | {(OF_INPUTS, place): number for place, number in enumerate(numbers_of_data(data))}

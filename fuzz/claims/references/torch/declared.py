@@ -3,7 +3,7 @@
 Knows torch and the text of a file; it knows no set.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
@@ -112,9 +112,15 @@ def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], boo
         raise CannotError(f"{name} is not a function once the file is imported")
     if not isinstance(found, type):
         return found, False
+    made = object_of(found, getattr(module, "get_init_inputs", list)())
+    return (made if callable(made) else made.forward), True
+
+
+def object_of(of: type, inputs: Sequence[Any]) -> Any:  # noqa: ANN401  an object of their class
+    """An object that is made with these, and keeps no gradients of its weights."""
     torch.manual_seed(SEED)
-    made = found(*getattr(module, "get_init_inputs", list)())
+    made = of(*inputs)
     made = forgetful(made) if isinstance(made, torch.nn.Module) else made
     for parameter in made.parameters() if isinstance(made, torch.nn.Module) else ():
         parameter.requires_grad_(False)
-    return (made if callable(made) else made.forward), True
+    return made

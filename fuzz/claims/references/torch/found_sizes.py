@@ -10,7 +10,14 @@ from functools import partial
 from itertools import combinations
 from math import gcd
 
-from kfuzz.claims.references.torch.changed_integers import OtherIntegers, SizePlace, TextMaker, sizes_of
+from kfuzz.claims.references.torch.changed_integers import (
+    OF_INPUTS,
+    OF_OBJECT,
+    OtherIntegers,
+    SizePlace,
+    TextMaker,
+    sizes_of,
+)
 from kfuzz.claims.references.torch.fitted_sizes import fit_size
 from kfuzz.claims.references.torch.sizes import length_of
 from kfuzz.claims.references.torch.task_data import numbers_of_data, tensors_of_data
@@ -47,6 +54,8 @@ class FoundSizes:
     home: dict[str, int] = field(default_factory=dict)
     multiples: dict[str, int] = field(default_factory=dict)
     places: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    init: list[str] = field(default_factory=list)
+    """The whole numbers with which an object is made."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,7 @@ class SizesInText:
     def __init__(self, maker: TextMaker, runs: Callable[[OtherIntegers], bool]) -> None:
         self.maker, self.runs = maker, runs
         self.data = maker.without_memory({})
-        self.home = sizes_of(self.data)
+        self.home = self._sizes_with({})
         self.moving: set[int] = set()
         """The integers from which other shapes follow, or an error."""
 
@@ -137,14 +146,19 @@ class SizesInText:
         """What another value gives, if other shapes follow from it and the reference takes them."""
         values = dict.fromkeys(places, value)
         try:
-            sizes = sizes_of(self.maker.without_memory(values))
+            sizes = self._sizes_with(values)
         except Exception:  # of their code, at sizes that it does not take
             sizes = {}
-        if sizes != self.home:
+        if any(sizes.get(one) != size for one, size in self.home.items() if one[0] != OF_OBJECT):
             self.moving |= set(places) if len(places) == 1 else set()
         axes = [place for place in self.home if place[0] >= 0]
         is_other = sizes.keys() == self.home.keys() and any(sizes[one] != self.home[one] for one in axes)
         return SizeProbe(value, sizes) if is_other and self.runs(values) else None
+
+    def _sizes_with(self, values: OtherIntegers) -> dict[SizePlace, int]:
+        """The size at each place with other values, and each number that an object is made with."""
+        numbers = enumerate(numbers_of_data(self.maker.init_inputs(values)))
+        return sizes_of(self.maker.without_memory(values)) | {(OF_OBJECT, place): number for place, number in numbers}
 
     def _fitted(self, sizes: Sequence[TextSize], names: Sequence[str]) -> FoundSizes | None:
         """The dimensions as expressions over these sizes; None if one of them is none."""
@@ -165,7 +179,7 @@ class SizesInText:
         for place, size in self.home.items():
             values = [size, *(probe.sizes[place] for _, probe in pairs)]
             text = fit_size(values, every)
-            if text is None or (place[0] < 0 and not (text in known or text == str(size))):
+            if text is None or (place[0] == OF_INPUTS and not (text in known or text == str(size))):
                 return None
             if place[0] >= 0 and is_negative_somewhere(text, at_home):
                 return None
@@ -175,10 +189,11 @@ class SizesInText:
         dims = [[texts[number, axis] for axis in range(rank)] or ["1"] for number, rank in enumerate(ranks)]
         if {name for of in dims for name in of} & known.keys() != known.keys():
             return None  # kfuzz has no size that is no axis of an array
-        numbers = [texts[-1, place] for place, _ in enumerate(numbers_of_data(self.data))]
+        numbers = [texts[OF_INPUTS, place] for place, _ in enumerate(numbers_of_data(self.data))]
         divisors = {name: by for name, by in multiples.items() if by > 1}
         places = {name: one.places for name, one in known.items() if coordinates[name] is value_of}
-        return FoundSizes(dims, numbers, at_home, divisors, places)
+        init = [texts[place] for place in texts if place[0] == OF_OBJECT]
+        return FoundSizes(dims, numbers, at_home, divisors, places, init)
 
     def _name(
         self, one: TextSize, names: Sequence[str], place: SizePlace, *, is_plain: bool, taken: Mapping[str, TextSize]

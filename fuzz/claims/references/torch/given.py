@@ -3,6 +3,7 @@
 Knows torch and the text of a file; it knows no set.
 """
 
+import ast
 import copy
 import enum
 import inspect
@@ -16,9 +17,10 @@ from typing import Any
 import torch
 
 from kfuzz.claims.references.torch.changed_integers import FEW_ELEMENTS, OtherIntegers, TextMaker
-from kfuzz.claims.references.torch.declared import CannotError, Declared
-from kfuzz.claims.references.torch.found_sizes import SizesInText
+from kfuzz.claims.references.torch.declared import CannotError, Declared, object_of
+from kfuzz.claims.references.torch.found_sizes import FoundSizes, SizesInText
 from kfuzz.claims.references.torch.integers import PERMUTATION
+from kfuzz.claims.references.torch.resized import Resized
 from kfuzz.claims.references.torch.seen_integers import (
     MOST_BESIDE,
     MOST_ELEMENTS,
@@ -37,7 +39,6 @@ from kfuzz.devices.python.torch.elements import OF_TYPE
 from kfuzz.oracle.numbers.elements import BOOL, F32
 from kfuzz.oracle.op.shapes import lengths_of
 
-
 MakesAtSizes = Callable[[SizesOfRun], Callable[[], Any]]
 
 
@@ -54,6 +55,8 @@ class MadeInputs:
     multiples: Mapping[str, int] = field(default_factory=dict)
     gradients: Sequence[int] = ()
     """The places of the tensors that have to keep their gradients."""
+    init: Sequence[str] = ()
+    """What a model is made with, if it follows from sizes: a text for each argument."""
     make_at: MakesAtSizes | None = None
     """get_inputs at other sizes, where these are integers of its text."""
 
@@ -63,7 +66,7 @@ class MadeInputs:
         narrow = {name: getattr(torch, dtype) for name, dtype in known["narrow"].items()}
         declared = Declared(known["dims"], known["below"], {}, known["sizes"], known["whole"], narrow)
         data = None if known["is_plain"] else make()
-        return cls(declared, data, known["numbers"], gradients=known["gradients"])
+        return cls(declared, data, known["numbers"], gradients=known["gradients"], init=known["init"])
 
     def as_json(self) -> dict[str, Any]:
         """What a run has to know of them."""
@@ -72,6 +75,7 @@ class MadeInputs:
             "dims": own.dims, "below": own.below, "sizes": own.sizes, "whole": own.whole,
             "narrow": {name: str(dtype).removeprefix("torch.") for name, dtype in own.narrow.items()},
             "numbers": self.numbers, "gradients": self.gradients, "is_plain": self.is_plain,
+            "init": self.init,
         }  # fmt: skip
 
     @property
@@ -83,8 +87,17 @@ class MadeInputs:
             return False
         return all(isinstance(one, torch.Tensor) and one.ndim and not one.is_complex() for one in self.data)
 
-    def call(self, reference: Callable[..., Any]) -> Callable[..., Any]:
-        """The reference as a function of its tensors alone: whatever else it is handed stays as it is."""
+    def call(self, reference: Callable[..., Any], number: int = 0) -> Callable[..., Any]:
+        """The reference as a function of its tensors alone: whatever else it is handed stays as it is.
+
+        `number`: the set of weights that a model has.
+        """
+        if not self.init:
+            return self._bound(reference)
+        return Resized(reference, (self.declared.dims, self.declared.sizes), self.init, self._bound, number)
+
+    def _bound(self, reference: Callable[..., Any]) -> Callable[..., Any]:
+        """The same, for inputs of any sizes."""
         data, numbers, dims = self.data, self.numbers, list(self.declared.dims.values())
         if self.is_plain:
             return reference
@@ -147,16 +160,25 @@ class DoesTake:
         return copy.deepcopy(self.reference) if isinstance(self.reference, torch.nn.Module) else self.reference
 
     def __call__(self, values: OtherIntegers) -> bool:
-        if sum(one.numel() for one in tensors_of_data(self.maker.without_memory(values))) <= FEW_ELEMENTS:
+        few = sum(one.numel() for one in tensors_of_data(self.maker.without_memory(values))) <= FEW_ELEMENTS
+        is_remade = self._is_remade(values)
+        if few and not is_remade:
             return self._does_run(values)
         if self.needs_numbers is None:
             self.needs_numbers = not self._does_run({}, without_numbers)
-        return self.needs_numbers or self._does_run(values, without_numbers)
+        return not is_remade if self.needs_numbers else self._does_run(values, without_numbers)
+
+    def _is_remade(self, values: OtherIntegers) -> bool:
+        """Whether a model is made with something else."""
+        return bool(self.maker.init_inputs(values) != self.maker.init_inputs({}))
 
     def _does_run(self, values: OtherIntegers, mode: Callable[..., Any] | None = None) -> bool:
         try:
             with mode() if mode else nullcontext():
-                made = call_reference(self.copied, self.maker.made(values))
+                reference = self.copied
+                if self._is_remade(values):
+                    reference = object_of(type(self.reference), self.maker.init_inputs(values))
+                made = call_reference(reference, self.maker.made(values))
                 return all(one.numel() for one in tensors_of_data(made))
         except Exception:  # of torch, or of their code, at such sizes
             return False
@@ -198,11 +220,16 @@ def parameters_of(reference: Callable[..., Any]) -> list[str]:
     return []
 
 
-def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) -> MadeInputs:
-    """The inputs that get_inputs makes, with a name for each size that may be another one."""
+def inputs_of(
+    module: ModuleType, reference: Callable[..., Any], source: str, is_remade: bool = False
+) -> MadeInputs:  # fmt: skip
+    """The inputs that get_inputs makes, with a name for each size that may be another one.
+
+    `is_remade`: a submission's model is made again with what get_init_inputs gives there, as the reference is.
+    """
     if not callable(getattr(module, "get_inputs", None)):
         raise CannotError('arrays are missing: write { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }')
-    maker = TextMaker(module, source)
+    maker = TextMaker(module, source, makes_objects=is_remade and is_remakable(module, reference))
     sizes = SizesInText(maker, DoesTake(maker, reference))
     data, names = sizes.data, names_of_inputs(reference, sizes.data)
     if not names:
@@ -228,7 +255,26 @@ def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) ->
     def make_at(at: SizesOfRun) -> Callable[[], Any]:
         return maker.maker({place: at[name] for name, of in found.places.items() if name in at for place in of})
 
-    return MadeInputs(declared, data, found.numbers, found.multiples, gradients, make_at)
+    return MadeInputs(declared, data, found.numbers, found.multiples, gradients, init_texts(maker, found), make_at)
+
+
+def is_remakable(module: ModuleType, reference: object) -> bool:
+    """Whether a reference is a model that is made with literals."""
+    of, inputs = type(reference), getattr(module, "get_init_inputs", None)
+    if not isinstance(reference, torch.nn.Module) or of.__module__ != module.__name__ or inputs is None:
+        return False
+    try:
+        return bool([ast.literal_eval(repr(one)) for one in inputs()])
+    except (ValueError, SyntaxError):
+        return False
+
+
+def init_texts(maker: TextMaker, found: FoundSizes) -> list[str]:
+    """What a model is made with, a text for each argument; nothing if no size is among it."""
+    if all(text.lstrip("-").isdigit() for text in found.init):
+        return []
+    numbers = iter(found.init)
+    return [as_text(one, iter(()), numbers) for one in maker.init_inputs({})]
 
 
 def with_memory(maker: TextMaker, data: Any) -> Any:  # noqa: ANN401  containers of tensors

@@ -105,17 +105,19 @@ def runnable_of(asked: Mapping[str, Any]) -> Runnable:
         return Runnable(on_host(task.call, context), False, task.declared, beside)
     with context():
         given, bind = inputs_for(asked, module, reference)
-        declared, call = given.declared, bind(reference)
+        declared, call, has_init = given.declared, bind(reference), bool(getattr(given, "init", ()))
         if asked.get("draws_weights") and isinstance(reference, torch.nn.Module):
             objects = with_drawn_weights(module, asked["reference"], reference)
             if any(states_of(objects)):
                 role = next(one for one in ROLES if one not in declared.dims)
                 declared = declared.with_integers(role, f"0..{len(objects) - 1}")
-                call = Chosen(objects, list(map(bind, objects)), role)
+                calls = [bind(one, number) if has_init else bind(one) for number, one in enumerate(objects)]
+                call = Chosen(objects, calls, role)
     if asked.get("as_on_gpu"):
         call = on_host(call, context)
     beside = {"whole": dict(declared.whole), "args": given.texts}
     beside |= {"parameters": parameters_of(reference), **(made_with(module) if is_module else {})}
+    beside |= {"sized_init": given.init} if has_init and isinstance(given, MadeInputs) else {}
     if isinstance(given, DrawnInputs):
         beside |= {"drawn": given.as_json()}
     else:
@@ -147,7 +149,11 @@ def inputs_for(
         return drawn, partial(drawn.call, make=make)
     known = asked.get("given")
     source = asked["source"]
-    given = known_inputs(module, source, known) if known else inputs_of(module, reference, source)
+    given = (
+        known_inputs(module, source, known)
+        if known
+        else inputs_of(module, reference, source, bool(asked.get("is_remade")))
+    )
     if known and "draws" in known:
         given = known_arrays(module, path, given, known["draws"])
     return given, given.call
@@ -204,4 +210,4 @@ def made_with(module: ModuleType) -> dict[str, Any]:
             ast.literal_eval(one)
     except (ValueError, SyntaxError):
         return {}
-    return {"init": every}
+    return {"init": every, "sized_init": every}

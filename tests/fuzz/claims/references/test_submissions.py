@@ -118,7 +118,7 @@ def test_a_model_is_made_as_its_problem_makes_it(slope: str, found: set[str], tm
     (tmp_path / "problem.py").write_text(PROBLEM)
     (tmp_path / "answer.py").write_text(ANSWER.replace("{slope}", slope))
     kernel = kernel_with(tmp_path / "answer.py", Unclaimed(op="reference", reference=tmp_path / "problem.py"))
-    assert kernel.roles.inputs == {"x": ("batch", "16")}
+    assert kernel.roles.inputs == {"x": ("batch", "wide")}
     seen, elements = kinds(kernel)
     assert seen == found
     assert elements > 50
