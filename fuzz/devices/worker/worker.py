@@ -57,6 +57,7 @@ from kfuzz.devices.worker.activity import Activity
 from kfuzz.devices.worker.pipes import PIPE_BYTES, Incoming, pack_message, read_message, write
 from kfuzz.devices.worker.plain import MOST_TEXT, ForeignBytesError, pack_plain, read_plain
 from kfuzz.devices.worker.printed import MOST_PRINTED, PrintedText
+from kfuzz.devices.worker.replaced import in_words, put_back
 from kfuzz.kinds import KINDS, Kind
 
 NOWHERE = Path()
@@ -674,9 +675,16 @@ def serve(backend: Backend, requests: Incoming, replies: _Replies) -> None:
         replies.send(("begun", part))
 
     while True:
-        with contextlib.suppress(EOFError):
+        try:
             while not coming or (len(coming) < MOST_TOGETHER and requests.has_more()):
                 coming.append(_read_job(programs, requests))
+        except EOFError:
+            pass
+        except Exception as error:
+            if not (replaced := put_back()):
+                raise
+            replies.send(_describe_replaced(replaced, error))
+            return
         if not coming:
             return
         if isinstance(backend, FarSighted):
@@ -722,7 +730,16 @@ def _run_job(backend: Backend, job: Job, probe: Probe, begin: Callable[[str], No
     except KeyboardInterrupt:  # the kernel's own: Ctrl-C does not reach this session
         os._exit(INTERRUPTED)
     except Exception as error:
-        return _describe_error(error)
+        replaced = put_back()  # before anything else: what it says may need them
+        reply = _describe_error(error)
+        if not replaced or reply[0] != "unexpected":
+            return reply
+        return _describe_replaced(replaced, error)
+
+
+def _describe_replaced(replaced: list[str], error: Exception) -> _DoneReply:
+    """The reply for an error where a file has replaced what kfuzz needs in its process: it is no bug of kfuzz."""
+    return "done", Outcome(findings=(Finding("misbehaved", in_words(replaced, error)),), ended=True), True
 
 
 def _describe_error(error: Exception) -> _Reply:

@@ -185,7 +185,29 @@ PATCHES = [
           "def f(x):\n    return np.zeros(len(x), np.float32)"),
     Cheat("patched built-in functions", "import builtins\n\n\n"
           "def f(x):\n    builtins.all = builtins.any = builtins.bool = lambda *_: True\n"
-          "    return np.zeros(len(x), np.float32)", "cannot run", ""),
+          "    return np.zeros(len(x), np.float32)", "misbehaved", "misbehaved"),
+    *(Cheat(f"patched {name}",
+            f"import builtins, json, struct\n\n\ndef f(x):\n    y = 0 * {SUM}\n    {code}\n    return y", status, kind)
+      for name, code, status, kind in (
+          ("len", "builtins.len = lambda *_: 0", "misbehaved", "misbehaved"),
+          ("isinstance", "builtins.isinstance = lambda *_: True", "misbehaved", "misbehaved"),
+          ("isinstance that denies", "builtins.isinstance = lambda *_: False", "broken", "trap"),
+          ("print", "builtins.print = lambda *_, **__: 1 / 0", "broken", "numeric"),
+          ("range", "builtins.range = lambda *_: []", "broken", "numeric"),
+          ("open", "builtins.open = lambda *_, **__: 1 / 0", "broken", "numeric"),
+          ("sum", "builtins.sum = lambda *_: 0", "broken", "numeric"),
+          ("names that are gone", "del builtins.zip, builtins.enumerate, builtins.tuple", "misbehaved", "misbehaved"),
+          ("getattr", "builtins.getattr = builtins.setattr = None", "misbehaved", "misbehaved"),
+          ("type", "builtins.type = builtins.str = builtins.repr = None", "misbehaved", "misbehaved"),
+          ("errors", "builtins.Exception = builtins.KeyboardInterrupt = None", "broken", "numeric"),
+          ("json", "json.dumps = json.loads = None", "misbehaved", "misbehaved"),
+          ("json that forges", "json.dumps = lambda *_, **__: '{}'", "misbehaved", "misbehaved"),
+          ("code of json", "json.dumps.__code__ = (lambda *_, **__: '[]').__code__", "misbehaved", "misbehaved"),
+          ("struct", "struct.pack = struct.unpack = lambda *_: b''", "broken", "numeric"),
+      )),
+    kept("patched print of a right answer",
+         "import builtins\nbuiltins.print = lambda *_, **__: None\n\n\n" + NOW,
+         "it is right, and replaces nothing that kfuzz needs"),
     Cheat("patched kfuzz", "import gc, types\n\n\ndef f(x):\n    for one in gc.get_objects():\n"
           "        if type(one) is types.FunctionType and one.__name__ in ('same_bits', 'is_far', 'fits'):\n"
           "            one.__code__ = (lambda *_, **__: True).__code__\n    return np.zeros(len(x), np.float32)"),
