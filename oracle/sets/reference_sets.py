@@ -133,6 +133,12 @@ class ReferenceSet:
             grades[self.is_odd & (grades == Grade.BROKEN)] = Grade.SUSPECT
         return grades
 
+    def has_other_nan(self, got: Doubles | None) -> bool:
+        """Whether an answer has a NaN or an infinity where there is a number, beside odd elements."""
+        if self.is_odd is None or got is None or got.shape != self.x.shape:
+            return False
+        return bool((~np.isfinite(got) & np.isfinite(self.x) & ~self.is_odd).any())
+
     @property
     def are_places(self) -> Mask:
         """Which elements are places; none if there is no axis along which places were sought."""
