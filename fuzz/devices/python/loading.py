@@ -11,6 +11,7 @@ import operator
 import os
 import random
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -26,7 +27,9 @@ from kfuzz.devices.python.init_values import init_values
 from kfuzz.devices.python.own_classes import in_own_classes
 from kfuzz.devices.python.raising import find_lack, line_in_file, words_of
 
-KEPT_MODULES, KEPT_OBJECTS = 256, 64
+KEPT_MODULES = 256
+KEPT_OBJECTS = 6
+"""Those that were called last: of a layer of 8192 x 8192 each takes 256 MB."""
 WEIGHTS = "kfuzz.claims.references.torch.weights"
 """It draws weights, and imports torch for it."""
 TORCH = "torch"
@@ -50,7 +53,7 @@ class Modules:
 
     def __init__(self, on_gpu: bool = False) -> None:
         self._made: dict[tuple[Path, str], ModuleType] = {}
-        self._objects: dict[tuple[Path, str, str, int, bool, Literals], Callable[..., Any]] = {}
+        self._objects: OrderedDict[tuple[Path, str, str, int, bool, Literals], Callable[..., Any]] = OrderedDict()
         self._on_gpu = on_gpu
 
     def function(self, job: Job, call: PythonCall) -> Callable[..., Any]:
@@ -82,8 +85,9 @@ class Modules:
         which = (job.path, job.source, call.function, number, call.as_made, init)
         if which not in self._objects:
             while len(self._objects) >= KEPT_OBJECTS:
-                self._objects.pop(next(iter(self._objects)))
+                self._objects.popitem(last=False)
             self._objects[which] = self._forward_of(job, replace(call, init=init), of, module, number)
+        self._objects.move_to_end(which)
         return self._objects[which]
 
     def given(self, job: Job, call: PythonCall) -> dict[str, Callable[..., Any]]:

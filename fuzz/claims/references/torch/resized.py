@@ -18,7 +18,7 @@ from kfuzz.claims.references.torch.weights import drawn
 from kfuzz.devices.python.init_values import init_values
 from kfuzz.oracle.op.shapes import lengths_of
 
-KEPT = 4
+KEPT = 2
 """Models for other sizes that are kept."""
 
 
