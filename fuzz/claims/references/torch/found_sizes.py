@@ -130,8 +130,17 @@ class SizesInText:
                 yield one
         for place, one in alone.items():
             if one is not None:
+                of_object = self._makes_objects(place)
                 equal = [other for other in still if self.maker.home(other) == one.home]
+                equal = [other for other in equal if self._makes_objects(other) == of_object]
                 yield next(filter(None, (self._size((place, other)) for other in equal)), one)
+
+    def _makes_objects(self, place: int) -> bool:
+        """Whether an object is made with an integer: one that is not may have its value by chance."""
+        try:
+            return self.maker.init_inputs({place: self.maker.home(place) + 1}) != self.maker.init_inputs({})
+        except Exception:  # of their code, at a size that it does not take
+            return True
 
     def _size(self, places: tuple[int, ...]) -> TextSize | None:
         """These integers as a size, if they are one."""

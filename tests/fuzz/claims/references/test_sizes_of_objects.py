@@ -86,6 +86,14 @@ def test_a_size_of_the_weights_is_one_of_the_inputs(out: int, init: list[str], t
 
 
 @pytest.mark.slow
+def test_a_size_of_the_weights_alone_may_have_the_value_of_a_batch(tmp_path: Path) -> None:
+    """1_Conv2D_ReLU_BiasAdd has a batch of 128 images and 128 channels in its answer."""
+    answer = described(written(tmp_path, PROBLEM, "problem", out=64))
+    assert answer["sized_init"] == ["in_features", "64", "(64,)", "1e-05"], answer
+    assert answer["home"] == {"batch_size": 64, "in_features": 48}
+
+
+@pytest.mark.slow
 def test_a_size_that_the_class_reads_by_itself_stays(tmp_path: Path) -> None:
     text = PROBLEM.replace("nn.Linear(in_features, out", "nn.Linear(globals_of_file(), out")
     text += "\n\ndef globals_of_file():\n    return in_features\n"
