@@ -44,6 +44,14 @@ class Allocations(Protocol):
         """The writes beside it."""
 
 
+class UnseenAllocations:
+    """Those of a library whose memory kfuzz does not see."""
+
+    def findings(self) -> Iterator[Finding]:
+        """Nothing."""
+        yield from ()
+
+
 class Lender(Protocol):
     """A library of arrays."""
 

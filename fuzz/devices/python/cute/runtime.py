@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kfuzz.devices.python.launched.host_calls import SUCCESS, HostCalls, LaunchAttribute, put, put_attribute
+from kfuzz.devices.python.torch.addresses import ADDRESSES
 
 INVALID_CONFIGURATION = 9
 LOAD = "_cudaLibraryLoadData"
 INT, SIDE, ADDRESS, LONG = ctypes.c_int, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t
-HOST = HostCalls({"__syncthreads()": "cute.arch.sync_threads()", "__syncwarp()": "cute.arch.sync_warp()"})
+HOST = HostCalls({"__syncthreads()": "cute.arch.sync_threads()", "__syncwarp()": "cute.arch.sync_warp()"}, ADDRESSES)
 """Of this process."""
 
 

@@ -12,7 +12,13 @@ from typing import Any, TypeAlias
 from kfuzz.devices import ClaimError, TensorMap, UnsupportedError
 from kfuzz.devices.python.extensions import CALLS
 from kfuzz.devices.python.launched.kernels import LaunchedKernel, Sides, run_launch
-from kfuzz.devices.python.launched.packed import MAP_BYTES, EncodedMaps, parameters_of, unpack_arguments
+from kfuzz.devices.python.launched.packed import (
+    MAP_BYTES,
+    EncodedMaps,
+    KnownMemory,
+    parameters_of,
+    unpack_arguments,
+)
 
 HostPlace: TypeAlias = int | None
 """An address, as ctypes gives it."""
@@ -38,11 +44,12 @@ class LaunchAttribute(ctypes.Structure):
 class HostCalls:
     """The modules and kernels that are loaded, and what went wrong in a launch.
 
-    `words`: what the language says for words of CUDA. `is_tiled`: its source has programs and no threads.
+    `words`: what the language says for words of CUDA. `known`: the memory whose addresses it may pass. `is_tiled`: its
+    source has programs and no threads.
     """
 
-    def __init__(self, words: Mapping[str, str], is_tiled: bool = False) -> None:
-        self._words, self._is_tiled = words, is_tiled
+    def __init__(self, words: Mapping[str, str], known: KnownMemory, is_tiled: bool = False) -> None:
+        self._words, self._known, self._is_tiled = words, known, is_tiled
         self._texts: list[str] = []
         self._kernels: list[tuple[str, str]] = []
         self._maps = EncodedMaps()
@@ -107,7 +114,7 @@ class HostCalls:
                 is_tiled=self._is_tiled,
                 words=self._words,
             ),
-            unpack_arguments(text, name, [int(one or 0) for one in places], self._maps),
+            unpack_arguments(text, name, [int(one or 0) for one in places], self._maps, self._known),
         )
 
     def encode_map(self, to: HostPlace, kind: int, rank: int, address: int, *more: int) -> None:

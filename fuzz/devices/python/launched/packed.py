@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Protocol
 
 from kfuzz.devices import TensorMap, UnsupportedError
 from kfuzz.devices.cpu.ptx.module import read_module
 from kfuzz.devices.cpu.ptx.variables import PtxVariable
-from kfuzz.devices.python.launched.arguments import MAP_WORDS, WORD, LaunchArguments
+from kfuzz.devices.python.launched.arguments import MAP_WORDS, WORD, ArrayMemory, LaunchArguments
 from kfuzz.devices.python.launched.map_bits import decode_map
-from kfuzz.devices.python.torch.addresses import ADDRESSES
-from kfuzz.oracle.numbers.elements import F32, F64
+from kfuzz.oracle.numbers.elements import F32, F64, Element
 
 FLOATS = {one.name: one for one in (F32, F64)}  # as PTX names them, too
 MAP_BYTES, MAP_ALIGNED = MAP_WORDS * WORD, 64
@@ -25,6 +25,16 @@ MAP_BYTES, MAP_ALIGNED = MAP_WORDS * WORD, 64
 MARK = b"kfuzz map"
 LARGEST_SIZE, LARGEST_ADDRESS = 1 << 32, 1 << 47
 KEPT_KERNELS = 64
+
+
+class KnownMemory(Protocol):
+    """The memory that a program may hand to a launch by its address."""
+
+    def find(self, address: int) -> ArrayMemory | None:
+        """The memory in which an address lies."""
+
+    def element_of(self, memory: ArrayMemory) -> Element:
+        """The type of its elements."""
 
 
 @dataclass
@@ -73,42 +83,46 @@ def _find_wide_loads(one: PtxVariable, body: str) -> Iterator[int]:
         yield from range(0, one.bytes, WORD)
 
 
-def unpack_arguments(text: str, name: str, places: Sequence[int], maps: EncodedMaps) -> LaunchArguments:
-    """The arguments of a launch of this kernel; `places` has the address of each."""
+def unpack_arguments(
+    text: str, name: str, places: Sequence[int], maps: EncodedMaps, known: KnownMemory, names: Sequence[str] = ()
+) -> LaunchArguments:
+    """The arguments of a launch of this kernel; `places` has the address of each, `names` are those that it has."""
     made = LaunchArguments()
-    for number, (one, place) in enumerate(zip(parameters_of(text, name), places, strict=True), 1):
+    every = (*names, *(f"argument {number}" for number in range(len(names) + 1, len(places) + 1)))
+    for called, one, place in zip(every, parameters_of(text, name), places, strict=True):
         given, kind = ctypes.string_at(place, one.variable.bytes), one.variable.type
         if one.is_map:
-            _add_map(made, f"argument {number}", maps.made.get(given) or decode_map(given))
+            _add_map(made, called, maps.made.get(given) or decode_map(given), known)
             continue
         if kind in FLOATS and not one.variable.is_array:
             made.add_float(int.from_bytes(given, "little"), FLOATS[kind])
             continue
         for at in range(0, len(given), WORD):
-            _add_word(made, f"argument {number}", given[at : at + WORD], at in one.wide)
+            _add_word(made, called, given[at : at + WORD], known if at in one.wide else None)
     return made
 
 
-def _add_map(made: LaunchArguments, name: str, encoded: tuple[int, TensorMap] | None) -> None:
+def _add_map(made: LaunchArguments, name: str, encoded: tuple[int, TensorMap] | None, known: KnownMemory) -> None:
     if encoded is None:
         what = f"{name} of a launch is a tensor map (TMA) in the bits of a GPU"
         raise UnsupportedError(f"{what}, which the cpu device does not read; use --device gpu")
     address, about = encoded
-    if (memory := ADDRESSES.find(address)) is None:
+    if (memory := known.find(address)) is None:
         raise _unknown_address(name)
-    made.add_map(name, memory, ADDRESSES.element_of(memory), address, about)
+    made.add_map(name, memory, known.element_of(memory), address, about)
 
 
 def _unknown_address(name: str) -> UnsupportedError:
     return UnsupportedError(f"{name} of a launch is an address of memory that is no tensor's; use --device gpu")
 
 
-def _add_word(made: LaunchArguments, name: str, given: bytes, may_be_address: bool) -> None:
+def _add_word(made: LaunchArguments, name: str, given: bytes, known: KnownMemory | None) -> None:
+    """Add a word, which may be an address of known memory."""
     value = int.from_bytes(given, "little")
-    memory = ADDRESSES.find(value) if may_be_address else None
-    if memory is not None:
-        made.add_array(name, memory, ADDRESSES.element_of(memory), value)
-    elif may_be_address and _is_in_memory(value):
+    memory = known.find(value) if known is not None else None
+    if known is not None and memory is not None:
+        made.add_array(name, memory, known.element_of(memory), value)
+    elif known is not None and _is_in_memory(value):
         raise _unknown_address(name)
     else:
         made.add_integers([value - (1 << 64) if value >= 1 << 63 else value])

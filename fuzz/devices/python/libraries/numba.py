@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.devices import ClaimError, Finding
-from kfuzz.devices.python.lending import Lender, ReturnedArray
+from kfuzz.devices import ClaimError
+from kfuzz.devices.python.lending import Lender, ReturnedArray, UnseenAllocations
 from kfuzz.devices.python.lent_memory import LentArray
 from kfuzz.devices.python.libraries.numpy import NumpyArrays, PoisonedArrays
 from kfuzz.devices.python.library import PythonLibrary, import_late
@@ -21,14 +21,6 @@ cuda = import_late("numba.cuda")
 numba = import_late("numba")
 driver = import_late("kfuzz.devices.python.numba.driver")
 arrays = import_late("kfuzz.devices.python.numba.arrays")
-
-
-class UnseenAllocations:
-    """Numba's allocations, which kfuzz does not see."""
-
-    def findings(self) -> Iterator[Finding]:
-        """Nothing."""
-        yield from ()
 
 
 class NumbaArrays:

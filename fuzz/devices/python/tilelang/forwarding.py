@@ -11,11 +11,14 @@ from typing import Any
 from kfuzz.devices import UnsupportedError
 from kfuzz.devices.host_compiler import build_library
 from kfuzz.devices.python.launched.host_calls import SUCCESS, HostCalls, LaunchAttribute, put, put_attribute
+from kfuzz.devices.python.torch.addresses import ADDRESSES
 
 SOURCE = Path(__file__).with_name("forward.cpp")
 NAMES = ("libcuda.so.1", "libcudart.so.13")
 INT, SIDE, ADDRESS, LONG = ctypes.c_int, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t
-HOST = HostCalls({"__syncthreads()": "T.sync_threads()", "tl.debug_barrier()": "T.sync_threads()"}, is_tiled=True)
+HOST = HostCalls(
+    {"__syncthreads()": "T.sync_threads()", "tl.debug_barrier()": "T.sync_threads()"}, ADDRESSES, is_tiled=True
+)
 """Of this process."""
 
 

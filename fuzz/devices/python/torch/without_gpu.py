@@ -9,9 +9,10 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import torch
 from torch.autograd import graph
 from torch.overrides import TorchFunctionMode
@@ -45,6 +46,21 @@ class OnGpu(TorchFunctionMode):  # type: ignore[misc]  # torch is not there wher
         return OPERATIONS.get(func, func)(*map(on_host, args), **kwargs)
 
 
+def array_interface(tensor: Any) -> Mapping[str, object]:  # noqa: ANN401  a tensor
+    """A tensor as another library of a GPU takes it."""
+    ADDRESSES.note(tensor)
+    return MappingProxyType({**tensor.numpy().__array_interface__, "version": 3})
+
+
+def as_tensor(data: Any, *args: object, **named: object) -> object:  # noqa: ANN401  an array of any library
+    """A tensor of data, which may be another library's array of a GPU: that is in the host's memory, too."""
+    seen = None if isinstance(data, torch.Tensor) else getattr(data, "__cuda_array_interface__", None)
+    if seen is None:
+        return torch.as_tensor(data, *args, **named)
+    on_host = SimpleNamespace(__array_interface__={**seen, "version": 3}, of=data)
+    return torch.as_tensor(torch.from_numpy(np.asarray(on_host)), *args, **named)
+
+
 ANSWERS: dict[object, Callable[..., object]] = {
     torch.Tensor.is_cuda.__get__: lambda tensor: True,
     torch.Tensor.is_cpu.__get__: lambda tensor: False,
@@ -54,10 +70,11 @@ ANSWERS: dict[object, Callable[..., object]] = {
     torch.Tensor.cpu: lambda tensor, *_: tensor.clone(),
     torch.Tensor.pin_memory: lambda tensor, *_: tensor,
     torch.Tensor.data_ptr: lambda tensor: Address(ADDRESSES.note(tensor)),
+    torch.Tensor.__cuda_array_interface__.__get__: array_interface,
 }
 
 
-OPERATIONS: dict[object, Callable[..., object]] = {torch._scaled_mm: scaled_mm}
+OPERATIONS: dict[object, Callable[..., object]] = {torch._scaled_mm: scaled_mm, torch.as_tensor: as_tensor}
 """What torch can do on a GPU alone, by its own function."""
 
 

@@ -33,7 +33,7 @@ MODULE = """
 def unpack(tensor: bytes, more: bytes = b"", loads: str = "", aligned: str = ".align 8") -> LaunchArguments:
     given = [ctypes.create_string_buffer(one, len(one)) for one in (tensor, struct.pack("f", 2.5), more or bytes(8))]
     text = MODULE.format(map=aligned, bytes=len(given[2]), loads=loads)
-    return unpack_arguments(text, "f", [ctypes.addressof(one) for one in given], EncodedMaps())
+    return unpack_arguments(text, "f", [ctypes.addressof(one) for one in given], EncodedMaps(), ADDRESSES)
 
 
 def test_a_word_beside_a_narrow_one_is_no_address_whatever_the_host_left_there() -> None:
