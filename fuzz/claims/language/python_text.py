@@ -187,6 +187,8 @@ def imported(tree: ast.Module) -> list[str]:
     for node in every:
         if isinstance(node, ast.ImportFrom):
             names += [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+    modules = list(names)
+    names += [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     known = [one for library in libraries().values() for one in library.packages if "." in one]
     inner = [one for one in known if any(f"{name}.".startswith(f"{one}.") for name in names)]
-    return inner + [name.split(".")[0] for name in names]
+    return inner + [name.split(".")[0] for name in modules]

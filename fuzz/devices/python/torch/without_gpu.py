@@ -116,14 +116,15 @@ class DoneAtOnce:
 
 
 def run_eagerly(model: Callable[..., object] | None = None, **_: object) -> object:
-    """torch.compile leaves a function as it is: for a GPU it would need the GPU's own compiler."""
+    """torch.compile leaves a function as it is where no Triton compiles what it makes for a GPU (compiling.py)."""
     return model if model is not None else run_eagerly
 
 
 class GpuProperties:
     """The properties of a GPU in Python: one of 132 multiprocessors, like an H200."""
 
-    name, major, minor = "cpu device", 9, 0
+    name = gcnArchName = "cpu device"  # noqa: N815  torch's name
+    major, minor = 9, 0
     multi_processor_count, total_memory, warp_size = 132, 1 << 30, 32
     max_threads_per_multi_processor, shared_memory_per_block = 2048, 48 << 10
     shared_memory_per_block_optin, regs_per_multiprocessor = 227 << 10, 1 << 16
@@ -199,6 +200,11 @@ def silent(_: str) -> Callable[..., None]:
     return do_nothing
 
 
+def a_copy_of(kind: type) -> type:
+    """A class like another one, for each name, as silent() makes functions."""
+    return type(kind.__name__, (kind,), {})
+
+
 CUDA: dict[str, object] = {
     "is_available": lambda: True,
     "device_count": lambda: 1,
@@ -213,13 +219,8 @@ CUDA: dict[str, object] = {
     "mem_get_info": lambda *_: (GpuProperties.total_memory, GpuProperties.total_memory),
     **{name: lambda *_: 0 for name in ("memory_allocated", "max_memory_allocated", "memory_reserved",
                                        "max_memory_reserved")},
-    "current_stream": DoneAtOnce,
-    "default_stream": DoneAtOnce,
-    "Stream": DoneAtOnce,
-    "Event": DoneAtOnce,
-    "stream": nullcontext,
-    "device": nullcontext,
-    "device_of": nullcontext,
+    **{name: a_copy_of(DoneAtOnce) for name in ("current_stream", "default_stream", "Stream", "Event")},
+    **{name: a_copy_of(nullcontext) for name in ("stream", "device", "device_of")},
     "_lazy_init": refuse_gpu,
     "get_rng_state": lambda *_: torch.get_rng_state(),
     "set_rng_state": lambda state, *_: torch.set_rng_state(state),
@@ -233,7 +234,7 @@ ACCELERATOR: dict[str, object] = {
     "device_count": lambda: 1,
     "current_accelerator": lambda *_, **__: torch.device("cuda"),
     "current_device_index": lambda: 0,
-    "current_stream": DoneAtOnce,
+    "current_stream": a_copy_of(DoneAtOnce),
     **{name: silent(name) for name in ("set_device_index", "set_stream", "synchronize")},
 }
 NVTX: dict[str, object] = {
@@ -242,12 +243,17 @@ NVTX: dict[str, object] = {
 }  # fmt: skip
 
 
+REPLACED: dict[str, object] = {}
+"""Names of torch that a language of kernels needs, where the file has one."""
+
+
 @contextmanager
 def as_on_gpu(path: Path) -> Iterator[None]:
     """Make torch act as if there were a GPU, whose CUDA the cpu device runs."""
     loaders = {"load_inline": functools.partial(load_inline, path), "load": functools.partial(load, path)}
     defaults = {
         "set_default_device": silent("set_default_device"), "compile": run_eagerly, "Generator": HostGenerator,
+        **REPLACED,
     }  # fmt: skip
     with (
         replace_names(torch.cuda, CUDA),

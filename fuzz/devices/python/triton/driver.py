@@ -72,7 +72,7 @@ class KernelLauncher:
             return
         if enter is not None:
             enter(metadata)
-        kernel = _compiled(with_file(text, self._file), self._metadata, self._is_gluon)
+        kernel = _compiled(with_place(text, self._file), self._metadata, self._is_gluon)
         described = getattr(self._metadata, "tensordesc_meta", None) or ()
         launch(kernel, (x, y, z), tuple(flatten_arguments(self._signature, args, described)))
         if leave is not None:
@@ -86,6 +86,20 @@ def learn_versions() -> None:
         compiler.get_ptxas(CAPABILITY)
     with contextlib.suppress(Exception):
         compiler.get_ptxas_version(CAPABILITY)
+
+
+WRITTEN_FOR: dict[str, tuple[str, Callable[[int], int]]] = {}
+"""A user's file for which a compiler has written a file of Triton, and the line there for each of its lines."""
+
+
+def with_place(text: str, file: str) -> str:
+    """The text of a kernel as compiled from this file, or from the one that it was written for."""
+    first = re.search(r"^\s*\.loc\s+(\d+)\s", text, re.MULTILINE)
+    if file not in WRITTEN_FOR or not first:
+        return with_file(text, file)
+    own, line_for = WRITTEN_FOR[file]
+    place = re.compile(rf"((?:\.loc|inlined_at)\s+{first[1]}\s+)(\d+)")
+    return with_file(place.sub(lambda of: f"{of[1]}{line_for(int(of[2]))}", text), own)
 
 
 def with_file(text: str, file: str) -> str:
