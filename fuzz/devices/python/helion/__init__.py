@@ -1,0 +1,1 @@
+"""Helion without a GPU: it writes Triton, whose launches run on the cpu device."""
