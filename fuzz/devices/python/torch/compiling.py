@@ -20,6 +20,7 @@ import torch._inductor.compile_fx
 import torch._inductor.config
 from torch._dynamo import device_interface
 from torch._dynamo.exc import FailOnRecompileLimitHit, TorchDynamoException
+from torch._dynamo.repro import after_aot
 from torch._inductor import codecache
 from torch._inductor.fx_passes import joint_graph, post_grad
 from torch._inductor.runtime import triton_helpers, triton_heuristics
@@ -82,6 +83,7 @@ def install() -> None:
     add_device_guard()
     FakeTensorMode.avoid_device_init = True
     torch._C._dynamo.guards._empty_strided_cuda = make_empty
+    after_aot._cuda_system_info_comment = str  # for a comment it would start nvcc, which a sandbox refuses
     triton_helpers.set_driver_to_gpu = lambda: None  # there is one
     triton_heuristics.CachingAutotuner.bench = rank_launcher
     describe = meta_utils.MetaTensorDescriber.describe_tensor
