@@ -9,10 +9,9 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from types import MappingProxyType, ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
-import numpy as np
 import torch
 from torch.autograd import graph
 from torch.overrides import TorchFunctionMode
@@ -21,6 +20,7 @@ from torch.utils import cpp_extension
 from kfuzz.devices import UnsupportedError
 from kfuzz.devices.python.extensions import CALLS, RefusedByExtensionError
 from kfuzz.devices.python.torch.addresses import ADDRESSES
+from kfuzz.devices.python.torch.array_interfaces import array_interface, as_tensor
 from kfuzz.devices.python.torch.inline_extensions import Address, load, load_inline
 from kfuzz.devices.python.torch.packed import scaled_mm
 
@@ -44,21 +44,6 @@ class OnGpu(TorchFunctionMode):  # type: ignore[misc]  # torch is not there wher
         if isinstance(kwargs.get("device"), int):
             kwargs["device"] = "cpu"  # the number of a GPU
         return OPERATIONS.get(func, func)(*map(on_host, args), **kwargs)
-
-
-def array_interface(tensor: Any) -> Mapping[str, object]:  # noqa: ANN401  a tensor
-    """A tensor as another library of a GPU takes it."""
-    ADDRESSES.note(tensor)
-    return MappingProxyType({**tensor.numpy().__array_interface__, "version": 3})
-
-
-def as_tensor(data: Any, *args: object, **named: object) -> object:  # noqa: ANN401  an array of any library
-    """A tensor of data, which may be another library's array of a GPU: that is in the host's memory, too."""
-    seen = None if isinstance(data, torch.Tensor) else getattr(data, "__cuda_array_interface__", None)
-    if seen is None:
-        return torch.as_tensor(data, *args, **named)
-    on_host = SimpleNamespace(__array_interface__={**seen, "version": 3}, of=data)
-    return torch.as_tensor(torch.from_numpy(np.asarray(on_host)), *args, **named)
 
 
 ANSWERS: dict[object, Callable[..., object]] = {
