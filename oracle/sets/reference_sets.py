@@ -133,11 +133,13 @@ class ReferenceSet:
             grades[self.is_odd & (grades == Grade.BROKEN)] = Grade.SUSPECT
         return grades
 
-    def has_other_nan(self, got: Doubles | None) -> bool:
-        """Whether an answer has a NaN or an infinity where there is a number, beside odd elements."""
+    def with_odd_nans(self, got: Doubles | None) -> "ReferenceSet":
+        """The same set, in which each NaN of an answer is odd if an input has an odd number: blocks multiply it by the
+        zeros of what they mask.
+        """
         if self.is_odd is None or got is None or got.shape != self.x.shape:
-            return False
-        return bool((~np.isfinite(got) & np.isfinite(self.x) & ~self.is_odd).any())
+            return self
+        return replace(self, is_odd=self.is_odd | np.isnan(got))
 
     @property
     def are_places(self) -> Mask:

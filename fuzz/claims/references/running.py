@@ -53,10 +53,7 @@ def sets_at(file: str, asked: Asked) -> dict[str, AnswerSet]:
     kernel, operands = narrowest(stored.values()), narrowest((*stored.values(), *asked.given.values()))
     try:
         is_tf32 = asked.accuracy.operand == TF32.name
-        given = (file, frozen(asked.inputs), kernel, operands)
-        every = sets_of_run(*given, is_tf32=is_tf32)
-        if any(one.has_other_nan(asked.written.get(name)) for name, one in every.items()):
-            every = sets_of_run(*given, is_tf32=is_tf32, spreads=True)
+        every = sets_of_run(file, frozen(asked.inputs), kernel, operands, is_tf32=is_tf32)
     except ReferenceEndsError:
         if not asked.written:
             raise
@@ -68,6 +65,7 @@ def sets_at(file: str, asked: Asked) -> dict[str, AnswerSet]:
     any_place, special = asked.special.ties == "any", asked.special
     if special.nan or special.pos_inf or special.all_neg_inf:  # the claim speaks of infinities
         every = {name: replace(one, is_odd=None) for name, one in every.items()}
+    every = {name: one.with_odd_nans(asked.written.get(name)) for name, one in every.items()}
     every = {name: one.with_any_of_equal_places if any_place else one for name, one in every.items()}
     return {name: AnswerSet(one.enclosure(stored.get(name))) for name, one in every.items()}
 
@@ -119,14 +117,12 @@ def frozen(arrays: ArraysOfSets) -> FrozenArrays:
 
 @functools.lru_cache(maxsize=KEPT)
 def sets_of_run(
-    file: str, inputs: FrozenArrays, kernel: str | None, operands: str, *, is_tf32: bool = False, spreads: bool = False
+    file: str, inputs: FrozenArrays, kernel: str | None, operands: str, *, is_tf32: bool = False
 ) -> Mapping[str, ReferenceSet]:
     """The set of each output; `kernel`: the type of 16 bits in which the kernel answers, if any, None without a kernel;
     `operands`: in which it has its inputs, or answers. `is_tf32`: it rounds operands of float32 products to TF32.
-    `spreads`: odd, too, is what is computed beside odd elements.
     """
-    run = asked_at(file, inputs, kernel, operands, is_tf32=is_tf32, spreads=spreads)
-    with run as folder, np.load(folder / "sets.npz") as held:
+    with asked_at(file, inputs, kernel, operands, is_tf32=is_tf32) as folder, np.load(folder / "sets.npz") as held:
         return {name: read_set(name, held) for name in map(str, held["names"])}
 
 
@@ -138,7 +134,6 @@ def asked_at(
     operands: str = "",
     explain: str = "",
     is_tf32: bool = False,
-    spreads: bool = False,
     **answer: NDArray[Any],
 ) -> Iterator[Path]:
     """A folder with what the process answers: the sets, or what explains an answer."""
@@ -146,7 +141,6 @@ def asked_at(
     arrays = {name: np.frombuffer(raw, dtype=kind).reshape(shape) for name, shape, kind, raw in inputs}
     asked = {**json.loads(question), "kernel": kernel, "operands": operands, "explain": explain}
     asked |= {"tf32": True} if is_tf32 else {}
-    asked |= {"spreads": True} if spreads else {}
     with asked_process(asked, arrays, answer) as folder:
         yield folder
 

@@ -55,14 +55,14 @@ def answer_run(folder: Path) -> None:
             save_inputs(folder, known_reference(json.dumps(asked)), asked["path"], draws, keeps_out=keeps_out)
             return
         narrow, of_operands = (TYPES[NARROW[one]] if one else None for one in (kernel, operands))
-        is_of_reuse, is_tf32, spreads = (asked.pop(name, False) for name in ("reused", "tf32", "spreads"))
+        is_of_reuse, is_tf32 = asked.pop("reused", False), asked.pop("tf32", False)
         answered = answered_in(folder, asked, narrow, of_operands, is_exact=kernel is not None, is_tf32=is_tf32)
         if is_of_reuse:
             save_reused(folder, answered)
         elif explain:
             explain_answer(folder, answered, explain)
         else:
-            save_sets(folder, answered, of_values=kernel is None, spreads=spreads)
+            save_sets(folder, answered, of_values=kernel is None)
     except CannotError as error:
         (folder / "error.txt").write_text(str(error), encoding="utf-8")
     except Exception as error:  # any error of the user's file at these sizes: reported as it is
@@ -146,11 +146,11 @@ def save_arrays(folder: Path, known: Runnable, path: str, draw: int) -> None:
     np.savez(folder / "made.npz", **arrays)
 
 
-def save_sets(folder: Path, asked: AskedRun, *, of_values: bool, spreads: bool) -> None:
+def save_sets(folder: Path, asked: AskedRun, *, of_values: bool) -> None:
     """Leave the sets of each output, or of exact values alone."""
     finite = [place for place, name in enumerate(asked.names) if name in asked.finite]
     may_be_nan = asked.is_gradient and not all(map(are_finite, asked.answered.given))
-    made = reference_sets(asked.answered, finite, of_values=of_values, spreads=spreads)
+    made = reference_sets(asked.answered, finite, of_values=of_values)
     sets = [replace(one, may_be_nan=may_be_nan) for one in made]
     names = asked.outputs
     arrays = {

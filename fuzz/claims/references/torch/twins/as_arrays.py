@@ -21,13 +21,11 @@ def in_doubles(one: torch.Tensor) -> Doubles:
     return made
 
 
-def reference_sets(
-    answered: Answered, finite: Sequence[int] = (), *, of_values: bool = False, spreads: bool = False
-) -> list[ReferenceSet]:
+def reference_sets(answered: Answered, finite: Sequence[int] = (), *, of_values: bool = False) -> list[ReferenceSet]:
     """The set of each output: measured where there are no twins, or these differ; of what is not judged, open.
 
     `finite`: the places of the inputs of which only finite numbers are promised. `of_values`: only the exact values are
-    asked for. `spreads`: what another algorithm computes from an odd element counts as odd, too.
+    asked for.
     """
     with suppress(UnstableError):
         try:
@@ -37,7 +35,7 @@ def reference_sets(
         except (UnfollowedError, DisagreementError):
             answered = replace(answered, is_measured=True)
             sets = answered.measured_sets
-        every = zip(sets, odd_elements(answered, finite, sets, spreads=spreads), strict=True)
+        every = zip(sets, odd_elements(answered, finite, sets), strict=True)
         return [replace(as_set(one), is_odd=None if odd is None else of_parts(odd, one.x)) for one, odd in every]
     return [as_set(one) for one in answered.open_sets]
 

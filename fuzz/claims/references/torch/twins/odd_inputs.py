@@ -4,7 +4,7 @@ A run in which these numbers may be anything has another set wherever they count
 a softmax with one of them. Knows a reference's runs; it knows no grade.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
 
@@ -20,71 +20,31 @@ def are_finite(one: torch.Tensor) -> bool:
     return not one.is_floating_point() or bool(one.isfinite().all())
 
 
-def odd_elements(
-    answered: Answered, places: Sequence[int], sets: Sequence[OutputSet], *, spreads: bool = False
-) -> list[torch.Tensor | None]:
-    """For each output which of its elements follow from such numbers at these places of the inputs; None if none do.
-
-    `spreads`: also those that follow from numbers in one line with them, if both count in one element. A sum of the
-    first elements as the sum of all less that of the others is NaN before an infinity, too.
-    """
+def odd_elements(answered: Answered, places: Sequence[int], sets: Sequence[OutputSet]) -> list[torch.Tensor | None]:
+    """For each output which of its elements follow from such numbers at these places of the inputs; None if none do."""
     given = tensors_among(answered.given)
-    odd = {place: ~given[place].isfinite() for place in places if not are_finite(given[place])}
+    odd = [place for place in places if not are_finite(given[place])]
     if not odd:
         return [None] * len(sets)
-    everywhere: list[torch.Tensor | None] = [torch.ones(one.x.shape, dtype=torch.bool) for one in sets]
-    if answered.is_measured:
-        return everywhere
-    found = elements_from(answered, odd, sets)
-    if found is None or not spreads:
-        return everywhere if found is None else [*found]
-    wide = {place: in_lines(mask, mixed_axes(answered, place, mask, sets, found)) for place, mask in odd.items()}
-    spread = elements_from(answered, wide, sets)
-    return everywhere if spread is None else [one | other for one, other in zip(found, spread, strict=True)]
-
-
-def mixed_axes(
-    answered: Answered, place: int, mask: torch.Tensor, sets: Sequence[OutputSet], found: Sequence[torch.Tensor]
-) -> list[int]:  # fmt: skip
-    """The axes of an input along which an element counts where its neighbour does. `found`: where the mask's count."""
-    axes = []
-    for axis in range(mask.ndim):
-        beside = (mask.roll(1, axis) | mask.roll(-1, axis)) & ~mask
-        made = elements_from(answered, {place: beside}, sets) if bool(beside.any()) else []
-        if made is None or any(bool((one & other).any()) for one, other in zip(found, made, strict=False)):
-            axes.append(axis)
-    return axes
-
-
-def in_lines(mask: torch.Tensor, axes: Sequence[int]) -> torch.Tensor:
-    """Which elements are in one line along some of these axes with one of a mask."""
-    for axis in axes:
-        mask = mask.any(axis, keepdim=True).expand(mask.shape)
-    return mask
-
-
-def elements_from(
-    answered: Answered, unknown: Mapping[int, torch.Tensor], sets: Sequence[OutputSet]
-) -> list[torch.Tensor] | None:
-    """Which elements of each output follow from these of the inputs, by their places; None if no run says it."""
 
     def forget(run: TwinRun, given: GivenInputs) -> None:
         every = tensors_among(given)
-        for place, mask in unknown.items():
-            one = every[place].detach()
-            number = torch.where(mask & ~one.isfinite(), 0.0, one.double())
-            run.twins.put(one, number, torch.where(mask, torch.inf, 0.0).double())
+        for one in (every[place].detach() for place in odd):
+            known = one.isfinite()
+            run.twins.put(one, torch.where(known, one.double(), 0.0), torch.where(known, 0.0, torch.inf).double())
 
+    everywhere: list[torch.Tensor | None] = [torch.ones(one.x.shape, dtype=torch.bool) for one in sets]
+    if answered.is_measured:
+        return everywhere
     try:
         _, made = answered.run(prepare=forget)
     except (UnstableError, UnfollowedError, CannotError):
-        return None
+        return everywhere
     if any(other.x.shape != one.x.shape for one, (_, _, other) in zip(sets, made, strict=True)):
-        return None
-    found = []
-    for one, (_, _, other) in zip(sets, made, strict=True):
-        x = one.x.to(other.number.dtype)
-        is_one_special = ((other.number == x) | (x.isnan() & other.x.isnan())) & (other.radius <= one.loosest)
-        same = ((other.number - x).abs() + other.radius <= one.loosest) | is_one_special
-        found.append(torch.ones_like(same) if isinstance(one.joint, Ranked) else ~same)
+        return everywhere
+    found: list[torch.Tensor | None] = []
+    for one, (_, _, other), all_of_it in zip(sets, made, everywhere, strict=True):
+        away = (other.number - one.x.to(other.number.dtype)).abs() + other.radius
+        same = (away <= one.loosest) | (one.x.isnan() & other.x.isnan() & (other.radius <= one.loosest))
+        found.append(all_of_it if isinstance(one.joint, Ranked) else ~same)
     return found
