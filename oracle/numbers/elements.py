@@ -260,6 +260,9 @@ def _coded(name: str) -> np.dtype[Any]:
     return np.dtype([(name, np.uint8)])
 
 
+I16 = Element(
+    "i16", "signed", 16, 0, np.dtype(np.int16), "int16", ("int16_t", "short"), TorchType("int16_t", 2), "int16"
+)
 I8 = Element(
     "i8", "signed", 8, 0, np.dtype(np.int8), "int8", ("int8_t", "signed char", "char"), TorchType("int8_t", 1), "int8"
 )
@@ -294,7 +297,7 @@ E3M2 = Element("e3m2", "float", 6, 3, _coded("e3m2"), "float6_e3m2fn", ("__nv_fp
 E2M1 = Element("e2m1", "float", 4, 2, _coded("e2m1"), "float4_e2m1fn", ("__nv_fp4_e2m1",), specials="none")
 
 EVERY = (
-    F32, F64, F16, BF16, I32, I64, U32, I8, U8, BOOL, I4, U4,
+    F32, F64, F16, BF16, I32, I64, U32, I16, I8, U8, BOOL, I4, U4,
     E4M3, E5M2, E4M3FNUZ, E5M2FNUZ, E8M0, E2M3, E3M2, E2M1,
 )  # fmt: skip
 ELEMENTS = {one.name: one for one in EVERY}

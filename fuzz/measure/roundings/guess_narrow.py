@@ -14,7 +14,7 @@ from kfuzz.common.text.cuda_text import blank_non_code
 from kfuzz.measure.roundings.constants import NONE_SAID, SMALL, Given, added_numbers, guessed_constants
 from kfuzz.measure.roundings.launch_text import constants_of
 from kfuzz.oracle.judging.find_op import find
-from kfuzz.oracle.numbers.elements import BOOL, E4M3, E8M0, ELEMENTS, F32, I8, I32, I64, U8, Element
+from kfuzz.oracle.numbers.elements import BOOL, E4M3, E8M0, ELEMENTS, F32, I8, I16, I32, I64, U8, Element
 from kfuzz.oracle.op.shapes import is_derived
 
 USUAL_GROUPS = (16, 32, 64, 128, 256)
@@ -123,7 +123,7 @@ def elements_for(roles: Roles, role: str, pointer: Parameter) -> tuple[Element, 
     """The types that an array with this role may have where a kernel takes this pointer."""
     own = element_of_pointer(pointer)
     if role in roles.integers:
-        allowed = (I32, I64, I8, U8, BOOL) if role in roles.codes else (I32, I64)
+        allowed = (I32, I64, I8, U8, I16, BOOL) if role in roles.codes else (I32, I64)
         return (own,) if own is not None and own in allowed else (roles.whole,)
     if role in roles.grids:
         return OF_BYTES[:2] if own is U8 else (own,) if own is not None and own.is_narrow else ()

@@ -58,6 +58,13 @@ FUNCTIONS = [
         "    return [torch.randn(4, 16)]", ".round()", ".floor()",
     ),
     AnyFunction(
+        "integers of 16 bits", "places, ends",
+        "    return torch.repeat_interleave(torch.arange(3), (ends[1:] - ends[:-1]).long()).to(places.dtype)",
+        "    ends = torch.tensor([0, 2, 3, 6], dtype=torch.int32)\n"
+        "    return [torch.randint(0, 9, (6,)).to(torch.int16), ends]",
+        "torch.arange(3)", "torch.arange(1, 4)",
+    ),
+    AnyFunction(
         "an input that is changed", "cache, x, places",
         "    cache[places] = cache[places] + x",
         "    return [torch.randn(8, 6), torch.randn(3, 6), torch.randperm(8)[:3]]",

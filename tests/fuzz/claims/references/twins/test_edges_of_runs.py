@@ -235,3 +235,11 @@ def test_a_complex_number_beyond_the_largest_float_may_be_anything() -> None:
     r = radius_of(twice, torch.tensor([[0.0, 3.0e38], [1.0, 2.0]]), torch.tensor([2.0, 2.0]))
     assert bool(r[0].isinf())
     assert float(r[1]) < 1e-5
+
+
+@pytest.mark.parametrize("dtype", [torch.int16, torch.int32, torch.int64])
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
+def test_an_integer_of_what_is_no_number_may_be_any(dtype: Any, odd: float) -> None:
+    """0 / 0 as an integer is 0 on a GPU and the least one on a CPU: torch's own answer was BROKEN there."""
+    radius = radius_of(lambda x: x.to(dtype), torch.tensor([odd, 1.5, -3.0]))
+    assert radius.isinf().tolist() == [True, False, False]

@@ -68,7 +68,7 @@ def _to_integers(a: NumberSet, dtype: torch.dtype) -> StepResult:
     x, low, high = cut(a.x), cut(a.end(-1)), cut(a.end(1))
     is_outside = (x < info.min) | (x > info.max)
     held = torch.where(is_outside, x.to(dtype).to(torch.int64), x)
-    if a.is_exact and not bool(is_outside.any()):
+    if a.is_exact and not bool(is_outside.any()) and bool(a.number.isfinite().all()):
         return StepResult(held)
     r = torch.maximum((high - x).abs(), (x - low).abs()).double()
     is_lost = is_outside | (low < info.min) | (high > info.max) | ~a.radius.isfinite()
