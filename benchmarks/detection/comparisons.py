@@ -21,7 +21,7 @@ import time
 import types
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -272,8 +272,16 @@ def measure(options: Sequence[str]) -> Figures:
     parser.add_argument("--seeds", type=int, default=4, help="of get_inputs; each gives six sets of inputs")
     parser.add_argument("--bugs", type=int, default=12, help="planted in each function at most; 0: none")
     parser.add_argument("--jobs", type=int, default=1, help="functions at once")
+    parser.add_argument("--keep", type=Path, help="a file: each row is appended as it comes, and all rows there count")
     chosen = parser.parse_args(options)
     every = [one.parent for folder in chosen.folders for one in sorted(folder.glob("*/problem.py"))]
     one = partial(of_folder, seeds=chosen.seeds, device=chosen.device, bugs=chosen.bugs)
+    kept = chosen.keep.read_text(encoding="utf-8").splitlines() if chosen.keep and chosen.keep.exists() else []
+    rows = [json.loads(line) for line in kept]
     with ProcessPoolExecutor(chosen.jobs, get_context("spawn"), max_tasks_per_child=4) as pool:
-        return Figures({}, {"functions": list(pool.map(one, every))})
+        for made in as_completed([pool.submit(one, folder) for folder in every]):
+            rows.append(made.result())
+            if chosen.keep:
+                with chosen.keep.open("a", encoding="utf-8") as file:
+                    print(json.dumps(rows[-1]), file=file)
+    return Figures({}, {"functions": sorted(rows, key=lambda one: (one["repository"], one["name"], one["device"]))})
