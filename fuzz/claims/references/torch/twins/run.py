@@ -460,7 +460,7 @@ class TwinRun(UncompiledMode):
             both = r if error is None else torch.where(x.isinf() | x.isnan(), 0.0, error) + (0.0 if r is None else r)
             both = to_infinity(torch.as_tensor(both, dtype=torch.float64))
             if one.dtype in UNITS:  # it may overflow, and what follows is anything
-                both = torch.where(x.isfinite() & (x.abs() + both >= most), torch.inf, both)
+                both = torch.where(x.isfinite() & (x.abs() + both > most), torch.inf, both)
             facts = None
         self.twins.put(one, x, both, None if both is None else facts, made.peak)
 

@@ -243,3 +243,21 @@ def test_an_integer_of_what_is_no_number_may_be_any(dtype: Any, odd: float) -> N
     """0 / 0 as an integer is 0 on a GPU and the least one on a CPU: torch's own answer was BROKEN there."""
     radius = radius_of(lambda x: x.to(dtype), torch.tensor([odd, 1.5, -3.0]))
     assert radius.isinf().tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_mask_of_the_least_number_is_known(dtype: Any) -> None:
+    """A product that is the largest number of its type counted as one that overflows: no attention with such a mask
+    was judged.
+    """
+
+    def masked(x: Any) -> Any:  # noqa: ANN401
+        mask = torch.triu(torch.ones(4, 4, dtype=dtype), diagonal=1) * torch.finfo(dtype).min
+        return torch.softmax(x + mask.float(), -1)
+
+    assert float(radius_of(masked, torch.eye(4)).max()) < 1e-5
+
+
+def test_zero_times_the_least_number_is_zero() -> None:
+    radius = radius_of(lambda x: x * torch.finfo(torch.float32).min, torch.tensor([0.0, 1.0]))
+    assert radius.tolist() == [0.0, 0.0]

@@ -128,7 +128,7 @@ def lost_in_other_orders(peak: torch.Tensor | None, x: torch.Tensor, r: torch.Te
     """A radius that is infinite where a product of some of the factors is beyond the largest number: (up gate)
     sigmoid(gate) overflows where up (gate sigmoid(gate)) does not.
     """
-    lost = TRUTHS[False] if peak is None else peak.isfinite() & x.isfinite() & (peak >= MOST_SINGLE)
+    lost = TRUTHS[False] if peak is None else peak.isfinite() & x.isfinite() & (peak > MOST_SINGLE)
     return unknown_where(lost, x, r)
 
 
