@@ -239,14 +239,14 @@ def test_a_complex_number_beyond_the_largest_float_may_be_anything() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.int16, torch.int32, torch.int64])
 @pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
-def test_an_integer_of_what_is_no_number_may_be_any(dtype: Any, odd: float) -> None:
+def test_an_integer_of_what_is_no_number_may_be_any(dtype: Any, odd: float) -> None:  # noqa: ANN401
     """0 / 0 as an integer is 0 on a GPU and the least one on a CPU: torch's own answer was BROKEN there."""
     radius = radius_of(lambda x: x.to(dtype), torch.tensor([odd, 1.5, -3.0]))
     assert radius.isinf().tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_a_mask_of_the_least_number_is_known(dtype: Any) -> None:
+def test_a_mask_of_the_least_number_is_known(dtype: Any) -> None:  # noqa: ANN401
     """A product that is the largest number of its type counted as one that overflows: no attention with such a mask
     was judged.
     """
