@@ -61,13 +61,13 @@ class FrontMatter:
     def error(self, key: KeyPath, found: str) -> ClaimError:
         """One line: file, line, key = value, what was found and what is allowed."""
         value = lookup(self.values, key)
-        written = "" if value is None else f" = {as_toml(value)}"
+        written = "" if value is None else f" = {shown_value(value)}"
         line = "" if self.said else f"{self.line(key)}:"
         return ClaimError(f"{shown_path(self.path)}:{line} {shown_key(key)}{written}: {found}")
 
     def statement(self, key: KeyPath) -> str:
         """A key and its value as they are written: `exp = "expf"`."""
-        return f"{key[-1]} = {as_toml(lookup(self.values, key))}"
+        return f"{key[-1]} = {shown_value(lookup(self.values, key))}"
 
     def line(self, key: KeyPath) -> int:
         """The line on which the statement of this key starts, or of the nearest key around it."""
@@ -110,7 +110,7 @@ def split(path: Path, source: str, language: Language) -> FrontMatter:
     if not fences:
         near = next((number for number, line in enumerate(lines) if MEANT.match(line)), None)
         if near is not None:
-            raise ClaimError(f"{where}:{near + 1}: {as_toml(lines[near])}: did you mean '{opens}'? {plain}")
+            raise ClaimError(f"{where}:{near + 1}: {shown_value(lines[near])}: did you mean '{opens}'? {plain}")
         how = f"a kernel file carries its claim in comments between '{opens}' and '{closes}'"
         raise ClaimError(f"{where}:1: no front matter: {how}; {language.how_to_claim(where)}")
     start = fences[0] + 1
@@ -120,13 +120,13 @@ def split(path: Path, source: str, language: Language) -> FrontMatter:
     if end is None:
         near = next((number for number in range(start, len(lines)) if MEANT_CLOSED.match(lines[number])), None)
         if near is not None:
-            raise ClaimError(f"{where}:{near + 1}: {as_toml(lines[near])}: did you mean '{closes}'? {plain}")
+            raise ClaimError(f"{where}:{near + 1}: {shown_value(lines[near])}: did you mean '{closes}'? {plain}")
         raise ClaimError(f"{where}:{start}: '{opens}' is never closed; end the front matter with a line '{closes}'")
     if end - start > MOST_LINES:
         raise ClaimError(f"{where}:{start}: front matter of {end - start} lines; at most {MOST_LINES}")
     for number in range(start, end):
         if lines[number] != mark and not lines[number].startswith(f"{mark} "):
-            found = f"{as_toml(lines[number])}: inside the front matter every line starts with '{mark} '"
+            found = f"{shown_value(lines[number])}: inside the front matter every line starts with '{mark} '"
             raise ClaimError(f"{where}:{number + 1}: {found}")
     toml = "\n".join(line[len(mark) + 1 :] for line in lines[start:end])
     if len(toml) > MOST_LETTERS:
@@ -237,12 +237,17 @@ def shown_key(key: KeyPath) -> str:
 
 
 def as_toml(value: object) -> str:
-    """A value as TOML would write it, cut if it is long."""
+    """A value as TOML writes it, in one line."""
     if isinstance(value, dict):
         text = "{ " + ", ".join(f"{key} = {as_toml(inner)}" for key, inner in value.items()) + " }" if value else "{}"
     elif isinstance(value, list):
         text = "[" + ", ".join(as_toml(inner) for inner in value) + "]"
     else:
         text = json.dumps(value, ensure_ascii=False, default=str)
-    text = one_line(text)
+    return one_line(text)
+
+
+def shown_value(value: object) -> str:
+    """A value as a message shows it: cut if it is long, so that it is no TOML then."""
+    text = as_toml(value)
     return text if len(text) <= WIDEST else text[: WIDEST - 3] + "..."

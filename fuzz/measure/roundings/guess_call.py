@@ -4,7 +4,6 @@ Its arrays are the op's in their order, in f32. No trial confirms that; kfuzz pr
 claims as text.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -33,11 +32,10 @@ def claim_for_python(path: Path, source: str, op: str, said: FunctionWords) -> s
 
 def claim_by_reference(said: FunctionWords, reference: Path | None = None) -> str:
     """The claim in TOML of a file that has a reference, or another file's: arrays and sizes are those of its inputs."""
-    call: dict[str, object] = {"entry": said.entry} if said.entry else {}
+    call: dict[str, object] = {"reference": name_of_reference(reference)} if reference else {}
+    call |= {"entry": said.entry} if said.entry else {}
     call |= {"given": {name: of[0] for name, of in said.arguments.items()}} if said.arguments else {}
-    lines = [f'op = "{OP}"', *(["", "[call]"] if call or reference else [])]
-    if reference:  # its path may be longer than a value that kfuzz shows
-        lines.append(f"reference = {json.dumps(name_of_reference(reference))}")
+    lines = [f'op = "{OP}"', *(["", "[call]"] if call else [])]
     return "\n".join([*lines, *(f"{key} = {front_matter.as_toml(one)}" for key, one in call.items())])
 
 

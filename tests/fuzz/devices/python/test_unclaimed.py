@@ -20,6 +20,7 @@ from kfuzz.claims.language.front_matter import CLOSES, OPENS, text_of
 from kfuzz.devices import ClaimError, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.measure.roundings.guess import guessed
+from kfuzz.measure.roundings.guess_call import claim_by_reference
 from kfuzz.measure.roundings.guess_host import FunctionWords, host_claims, untold
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 from kfuzz.measure.roundings.slack import width
@@ -153,6 +154,13 @@ def test_how_much_a_claim_allows_is_known_of_a_single_row(tmp_path: Path) -> Non
     kernel, row = load(tmp_path / "row.cu"), np.arange(5, dtype=np.float32)
     accuracy = kernel.bind({"x": row}, {}).accuracy
     assert 0 < width(kernel, {"x": row}, accuracy) == width(kernel, {"x": row[None]}, accuracy)
+
+
+def test_a_long_name_of_a_function_or_a_path_is_whole_in_its_claim() -> None:
+    """It was cut as messages cut a long value, and the claim was no TOML then."""
+    name, path = f"dequantize_{'with_a_scale_' * 6}reference", f"/{'folder/' * 12}problem.py"
+    claim = tomllib.loads(claim_by_reference(FunctionWords(name, arguments={"mode": (name,)}), Path(f"{path}:{name}")))
+    assert claim["call"] == {"reference": f"{path}:{name}", "entry": name, "given": {"mode": name}}
 
 
 def test_a_file_with_a_claim_of_its_own_keeps_it(tmp_path: Path) -> None:
