@@ -158,3 +158,22 @@ def test_vast_inputs_are_looked_at_where_they_are_smaller(tmp_path: Path) -> Non
     answer = describing.described({**asked, "axes": {}, "title": "problem", "are_floats_free": True})
     assert answer["home"] == {"rows": 4096, "cols": 393216}, answer
     assert answer["run"]["finite"] == ["x"]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        torch.relu,
+        lambda x: torch.sigmoid(torch.nn.functional.gelu(x)),
+        lambda x: torch.nn.functional.hardtanh(16 * x * torch.sigmoid(16 * x)),
+    ],
+    ids=["neither", "gelu of an infinity", "overflow before a bound"],
+)
+def test_a_nan_that_torch_itself_gives_is_in_the_set(function: Any) -> None:  # noqa: ANN401  a function
+    """gelu of an infinity is NaN in torch's vectors of float32, and 0 times what overflows is none in float64."""
+    x = torch.tensor([-INFINITE, 0.5, -3e38]).repeat_interleave(64)
+    own = function(x).double().numpy()
+    (one,) = reference_sets(Answered(function, [x]))
+    assert set(one.grade(own, F32)) <= {Grade.KEPT, Grade.UNJUDGED}
+    wrong = one.grade(np.full(own.shape, np.nan), F32).reshape(3, 64)
+    assert (wrong[1] == Grade.BROKEN).all()

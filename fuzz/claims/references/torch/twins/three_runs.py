@@ -111,6 +111,13 @@ def outside_of(
     return [torch.as_tensor(held.is_outside(got.numpy(), r.numpy(), OF_TYPE.get(dtype)) & finite) for r in radii]
 
 
+def is_other_odd(got: torch.Tensor, one: OutputSet, dtype: torch.dtype) -> torch.Tensor:
+    """Where an answer has an infinity or a NaN that is not in a set, or a number where a set has one of these."""
+    held = ReferenceSet(one.x.numpy(), one.proved.numpy(), one.proved.numpy())
+    odd = ~(got - one.x).isfinite()
+    return torch.as_tensor(held.is_outside(got.numpy(), held.proved, OF_TYPE.get(dtype))) & odd
+
+
 def numbers_as_dense(one: Any) -> torch.Tensor:  # noqa: ANN401  a tensor or a number
     """The numbers of an output, which may be sparse."""
     held = torch.as_tensor(one).detach()
@@ -392,6 +399,9 @@ class Answered:
         lost = [outside_of(got, its, (r, r), own.dtype)[0] for its, r in one.forms]
         if lost and bool(torch.stack(lost).all(0).any()):
             one = replace(one, forms=())
+        if bool((other := is_other_odd(got, replace(one, x=x), own.dtype)).any()):
+            proved, widest = (torch.where(other, torch.inf, r) for r in (one.proved, one.loosest))
+            one = replace(one, proved=proved, loosest=widest)
         away = (got - x).abs()
         outside, beyond = outside_of(got, x, (one.proved, loosest), own.dtype)
         if bool(beyond.any()):
