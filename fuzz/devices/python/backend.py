@@ -55,7 +55,7 @@ from kfuzz.devices.python.late_input import LateInput
 from kfuzz.devices.python.lending import ORDINARY, FieldLender
 from kfuzz.devices.python.lent_memory import Memory, Stretch
 from kfuzz.devices.python.libraries import libraries
-from kfuzz.devices.python.loading import Modules, OtherWeightsError
+from kfuzz.devices.python.loading import Modules, OtherSizesError, OtherWeightsError
 from kfuzz.devices.python.opening import open_compiler, open_lender
 from kfuzz.devices.python.options import CallableOptions
 from kfuzz.devices.python.other_sizes import call_other_sizes, sizes_of
@@ -140,6 +140,8 @@ class PythonBackend:
             try:
                 given = self._modules.given(job, call)
                 function = self._modules.function(job, call)
+            except OtherSizesError as error:
+                return Outcome(refusal=Refusal(str(error)))
             except OtherWeightsError as error:
                 return Outcome(refusal=Refusal(str(error)), lacks_weights=True)
         if extensions:

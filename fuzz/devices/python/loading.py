@@ -60,7 +60,8 @@ class Modules:
         """The function that is called; ClaimError, in one line, if the file cannot be run to its end.
 
         Of a class it is `forward` of an object, made with the call's literals, else with those of get_init_inputs, and
-        with the weights of its set; OtherWeightsError if the object has no such weights.
+        with the weights of its set; OtherWeightsError if the object has no such weights, OtherSizesError if it cannot
+        be made at the sizes of this job, which are not the problem's own.
         """
         key, name = (job.path, job.source), call.function
         module = self._module(*key, call)
@@ -153,6 +154,9 @@ class Modules:
         except (UnsupportedError, OtherWeightsError):
             raise
         except Exception as error:  # whatever its own code raises
+            if init != call.init_at_home:
+                sizes = ", ".join(f"{name}={size}" for name, size in sizes_of_call(job, call).items())
+                raise OtherSizesError(f"no {of.__name__} can be made at {sizes}: {words_of(error)}") from None
             if number:
                 raise OtherWeightsError(f"with drawn weights no {of.__name__} can be made: {words_of(error)}") from None
             check_has_gpu(error, job.path, self._on_gpu)
@@ -173,6 +177,10 @@ class NoInputsError(Exception):
 
 class OtherWeightsError(Exception):
     """An object cannot be made with drawn weights, or not with those of its reference."""
+
+
+class OtherSizesError(Exception):
+    """An object cannot be made at some sizes, which are not those of its problem."""
 
 
 def sizes_of_call(job: Job, call: PythonCall) -> dict[str, int]:

@@ -7,7 +7,11 @@ import pytest
 
 import kfuzz
 from kfuzz.campaign.answers import MOST_OF_OBJECT, pinned, with_small_object
+from kfuzz.campaign.campaign import Lane
+from kfuzz.campaign.explain import search
+from kfuzz.campaign.options import Options
 from kfuzz.cases.plans.home import home_of, sizes_of_object
+from kfuzz.devices.python.device import PythonDevice
 from kfuzz.devices.python.init_values import init_values, names_of_sizes
 from kfuzz.devices.sandbox.box import why_not
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
@@ -145,3 +149,45 @@ def test_an_answer_is_judged_at_the_sizes_of_its_problem(
     found = kfuzz.judge_file(answer, reference=problem, budget=4.0, seed=3)
     assert (found.status, found.stage in stages) == (status, True), found
     assert bool(found.elsewhere) == (text is WRONG_ELSEWHERE or text is FIXED)
+
+
+GROUPED = """import torch
+import torch.nn as nn
+
+
+class {name}(nn.Module):
+    def __init__(self, num_features, num_groups):
+        super().__init__()
+        self.gn = nn.GroupNorm({groups}num_groups, num_features)
+
+    def forward(self, x):
+        return self.gn(x)
+"""
+INPUTS = """
+
+def get_inputs():
+    return [torch.rand(4, features, 8, 8)]
+
+
+def get_init_inputs():
+    return [features, 8]
+
+
+features = 64
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("groups", "status"), [("0 * num_features + ", "kept"), ("2 * ", "broken")])
+def test_an_answer_that_cannot_be_made_at_some_sizes_is_judged_at_others(
+    groups: str, status: str, tmp_path: Path
+) -> None:
+    """With twice as many groups no GroupNorm of 8 features can be made, which ended the search with no verdict."""
+    problem, answer = tmp_path / "problem.py", tmp_path / "answer.py"
+    problem.write_text(GROUPED.format(name="Model", groups="") + INPUTS)
+    answer.write_text(GROUPED.format(name="ModelNew", groups=groups))
+    kernel = kernel_with(answer, Unclaimed(op="reference", reference=problem))
+    (found,) = search((kernel,), [Lane("cpu", PythonDevice)], Options(seed=1, max_cases=6)).kernels
+    assert not found.progress.error
+    assert found.progress.trials
+    assert any(one.is_error for one in found.discoveries) == (status == "broken")
