@@ -175,6 +175,21 @@ def formula(N, x):
     assert independent_dimensions(find(op_of(tmp_path, text))) == {"y": ()}
 
 
+def test_of_an_op_that_has_no_answer_at_small_sizes_no_dimension_is_known_to_be_independent(tmp_path: Path) -> None:
+    """A reference that wants whole blocks of rows ends at some sizes: kfuzz could make no inputs for it."""
+    text = """
+from kfuzz.oracle.numbers.errors import {error}
+INPUTS = {{"x": "float[rows, n]"}}
+OUTPUTS = {{"y": "float[rows, n]"}}
+def formula(N, x):
+    raise {error}("no whole blocks")
+"""
+    assert independent_dimensions(find(op_of(tmp_path, text.format(error="NothingRightError")))) == {"y": ()}
+    (other := tmp_path / "other").mkdir()
+    with pytest.raises(OracleError):
+        independent_dimensions(find(op_of(other, text.format(error="OracleError"))))
+
+
 def test_a_rule_may_fix_a_size_and_a_file_may_make_the_inputs_of_a_case(tmp_path: Path) -> None:
     """Before: `no sizes of about 4 satisfy rows == 22`; random integers were no places that fit each other."""
     text = """

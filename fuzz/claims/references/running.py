@@ -22,7 +22,7 @@ from kfuzz.oracle.diagnosis.formulas import describe_elements
 from kfuzz.oracle.diagnosis.mutated import MOST_ELEMENTS, WrongAnswer
 from kfuzz.oracle.numbers.elements import BY_DTYPE, NARROW, TF32, Element, values
 from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Index, Mask
-from kfuzz.oracle.numbers.errors import OracleError
+from kfuzz.oracle.numbers.errors import NothingRightError, OracleError
 from kfuzz.oracle.numbers.label import Diagnosis
 from kfuzz.oracle.op.answer_sets import AnswerSet, Asked
 from kfuzz.oracle.sets.reference_sets import ReferenceSet, SoughtPlaces
@@ -43,7 +43,7 @@ ArraysOfSets = Mapping[str, NDArray[Any]]
 FrozenArrays = tuple[tuple[str, tuple[int, ...], str, bytes], ...]
 
 
-class ReferenceEndsError(OracleError):
+class ReferenceEndsError(NothingRightError):
     """The reference raises at these numbers: no answer to them is right or wrong."""
 
 
@@ -211,7 +211,7 @@ def asked_process(asked: Mapping[str, object], arrays: ArraysOfSets, answer: Arr
             serving.ask(SERVER, folder)
         except serving.TimeOverError as error:
             raise OutOfTimeError(f"not judged: the reference was still running: {error}") from None
-        except serving.NoAnswerError as error:
+        except serving.NothingRightError as error:
             raise OracleError(f"the process that runs the reference: {error}") from None
         for name, error_type in (("error.txt", OracleError), ("raised.txt", ReferenceEndsError)):
             if (folder / name).is_file():
