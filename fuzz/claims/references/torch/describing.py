@@ -8,7 +8,7 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -35,7 +35,14 @@ from kfuzz.claims.references.torch.op_file import op_file, outputs_of, returned_
 from kfuzz.claims.references.torch.origins import origins_of
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
-from kfuzz.claims.references.torch.sizes import Dims, elements_of, sizes_in, with_fixed_names, with_fixed_sizes
+from kfuzz.claims.references.torch.sizes import (
+    Dims,
+    elements_of,
+    length_of,
+    sizes_in,
+    with_fixed_names,
+    with_fixed_sizes,
+)
 from kfuzz.claims.references.torch.storage import BESIDE_COMPILER
 from kfuzz.claims.references.torch.twins.leaves import CHANGED, reused_by
 from kfuzz.claims.references.torch.twins.sets import UnstableError
@@ -43,6 +50,7 @@ from kfuzz.claims.references.torch.twins.three_runs import Answered, Disagreemen
 from kfuzz.devices import cache
 from kfuzz.devices.python.raising import does_ask_for_gpu, words_of
 from kfuzz.devices.python.torch.elements import OF_TYPE
+from kfuzz.oracle.op.shapes import names_in
 
 KEPT = (
     "path", "source", "reference", "inputs", "integers", "narrow", "task", "config", "is_function", "draws_weights",
@@ -65,6 +73,9 @@ BUSY = 5.0
 STEPS = (1, 2, 3, 5, 7, 10, 12, 17, 22, 29, 33, 44)
 """How far each size moves alone, in its multiples, so that a size that follows from it is seen: of one after a window
 that moves by 32 places, too."""
+MOST_TOLD_APART, MOST_TRIED = 64, 16
+"""How far a size moves, in its multiples, to tell expressions apart that an output's size may be, and at how many sizes
+the reference is tried for it."""
 OTHER_SEEDS = (2, 3)
 """Of other values, for which outputs must have the same shapes."""
 FEW_STEPS = 4
@@ -238,7 +249,7 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     runs_at_home = not home or does_run(known.call, declared, home)
     every = [sizes, larger, *moved, *([home] if home and runs_at_home else [])]
     every = list({tuple(one.items()): one for one in every}.values())
-    returned, shapes = outputs_of(known.call, every, make, changed)
+    returned, shapes = outputs_of(known.call, every, make, changed, partial(telling_sizes, known, steps, sizes))
     if not asked["inputs"] and not asked["task"]:
         check_shapes(known, sizes, returned, changed)
     if not asked["inputs"] and not asked.get("where"):
@@ -346,6 +357,30 @@ def moved_alone(
         small = (one for one in others[:FEW_STEPS] if elements_of(declared.dims, one) <= MOST_TO_RUN)
         return [first, *(one for one in small if does_run(known.call, declared, one))]
     return [first, *(one for one in others if error_without_numbers(known.call, declared, one) is None)]
+
+
+def telling_sizes(
+    known: Runnable, steps: Mapping[str, tuple[int, int, int]], first: Mapping[str, int], texts: Sequence[str]
+) -> dict[str, int] | None:  # fmt: skip
+    """Sizes at which some of these expressions differ, and the reference runs; None if there are none near the first.
+
+    (rows - window) // 16 + 1 is (rows - 22) // 15 wherever one of them moves alone from a window of 37 and 41 rows.
+    """
+    names = sorted(set[str]().union(*map(names_in, texts)) - known.declared.fixed.keys())
+    moves = [{name: step} for name in names for step in range(1, MOST_TOLD_APART + 1)]
+    moves += [{one: MOST_TOLD_APART, **move} for one in names for move in moves if one not in move]
+    made = ({**first, **{name: first[name] + by * steps[name][2] for name, by in move.items()}} for move in moves)
+    some = dict.fromkeys(texts)
+    apart = [(len({length_of(text, one) for text in some}), place, one) for place, one in enumerate(made)]
+    best = sorted((-count, place, one) for count, place, one in apart if count > 1)[:MOST_TRIED]
+    return next((one for _, _, one in best if does_run_soon(known, one)), None)
+
+
+def does_run_soon(known: Runnable, sizes: Mapping[str, int]) -> bool:
+    """Whether the reference runs at these sizes, of large ones without numbers."""
+    if elements_of(known.declared.dims, sizes) <= FEW_ELEMENTS:
+        return does_run(known.call, known.declared, sizes)
+    return error_without_numbers(known.call, known.declared, sizes) is None
 
 
 def check_sizes(known: Runnable, sizes: Mapping[str, int]) -> None:

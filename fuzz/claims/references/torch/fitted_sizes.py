@@ -12,12 +12,17 @@ MOST_FACTOR, MOST_STEP, MOST_ADDED = 9, 33, 80
 
 def fit_size(values: Sequence[int], every: Sequence[Mapping[str, int]]) -> str | None:
     """An expression over sizes with these values, the simplest first; None if none is found."""
+    return next(fits(values, every), None)
+
+
+def fits(values: Sequence[int], every: Sequence[Mapping[str, int]]) -> Iterator[str]:
+    """The expressions over sizes with these values, the simplest first."""
     if len(set(values)) == 1:
-        return str(values[0])
+        yield str(values[0])
+        return
     for text, made in expressions(values, every):
         if list(values) == made:
-            return text
-    return None
+            yield text
 
 
 def expressions(values: Sequence[int], every: Sequence[Mapping[str, int]]) -> Iterator[tuple[str, list[int]]]:

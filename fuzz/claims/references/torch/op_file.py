@@ -11,7 +11,7 @@ import torch
 
 from kfuzz.claims.references.torch.changed_integers import FEW_ELEMENTS
 from kfuzz.claims.references.torch.declared import CannotError, Declared
-from kfuzz.claims.references.torch.fitted_sizes import fit_size
+from kfuzz.claims.references.torch.fitted_sizes import fit_size, fits
 from kfuzz.claims.references.torch.integers import declared_as
 from kfuzz.claims.references.torch.sizes import Dims, SizesOfRun, with_fixed_sizes
 from kfuzz.claims.references.torch.storage import without_numbers
@@ -19,24 +19,37 @@ from kfuzz.claims.references.torch.twins.leaves import as_real, call_with, named
 from kfuzz.claims.references.torch.weights import Chosen, as_one_object, states_of
 from kfuzz.devices.python.raising import words_of
 from kfuzz.devices.python.torch.elements import OF_TYPE
+from kfuzz.oracle.op.shapes import names_in
 
 Makes = Callable[[SizesOfRun], dict[str, torch.Tensor]]
 """Makes the inputs at some sizes."""
 ReturnedTensors = dict[str, torch.Tensor]
+MOST_TOLD = 8
+"""At so many more sizes a reference runs to tell apart what a size of an output may be: each ends one expression."""
 
 
 def outputs_of(
-    reference: Callable[..., Any], every: Sequence[SizesOfRun], make: Makes, changed: Collection[int]
+    reference: Callable[..., Any], every: Sequence[SizesOfRun], make: Makes, changed: Collection[int],
+    telling: Callable[[Sequence[str]], SizesOfRun | None],
 ) -> tuple[ReturnedTensors, Dims]:  # fmt: skip
     """What the reference returns at the first of these sizes, and the dimensions of it at all of them.
 
-    `changed`: the places of inputs that it changes.
+    `changed`: the places of inputs that it changes. `telling`: other sizes at which some of these expressions differ.
     """
     first = returned_at(reference, make(every[0]), every[0], changed)
-    found = [[tuple(one.shape) for one in first.values()]]
+    every, found = [*every], [[tuple(one.shape) for one in first.values()]]
     found += [shapes_at(reference, make, sizes, changed) for sizes in every[1:]]
     if any(list(map(len, one)) != list(map(len, found[0])) for one in found):
         raise CannotError("its outputs are others at other sizes")
+    places = [(place, axis) for place, one in enumerate(first.values()) for axis in range(one.ndim)]
+    for place, axis in places:
+        for _ in range(MOST_TOLD):
+            fitting = fits([one[place][axis] for one in found], every)
+            text = next(fitting, "")
+            if not names_in(text) or text.isidentifier() or (sizes := telling([text, *fitting])) is None:
+                break
+            every.append(sizes)
+            found.append(shapes_at(reference, make, sizes, changed))
     return first, {
         name: [output_size(name, [one[place][axis] for one in found], every) for axis in range(first[name].ndim)]
         for place, name in enumerate(first)

@@ -83,6 +83,24 @@ def answered(folder: Path, text: str, old: str = "", new: str = "") -> Kernel:
     return kernel_with(folder / "answer.py", wanted)
 
 
+BLOCKS = """def reference(x, window):
+    blocks = (x.shape[1] - len(window)) // 16 + 1
+    parts = [x[:, start : start + len(window)] * window for start in range(0, 16 * blocks, 16)]
+    return torch.stack(parts, 1).sum(2)
+
+
+def get_inputs():
+    rows, cols, taps = 2, 128, 32
+    return [torch.randn(rows, cols), torch.randn(taps)]
+"""
+
+
+@pytest.mark.slow
+def test_a_size_of_an_output_is_the_expression_that_holds_at_other_sizes_too(tmp_path: Path) -> None:
+    """(cols - 22) // 15 was found, which is the same wherever one of the sizes moves alone."""
+    assert find(answered(tmp_path, BLOCKS).op).outputs["y"].dimensions == ("rows", "(cols - taps) // 16 + 1")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("body", WITHOUT_NUMBERS)
 def test_an_output_without_numbers_is_refused_in_one_line(body: str, tmp_path: Path) -> None:
