@@ -211,7 +211,7 @@ def asked_process(asked: Mapping[str, object], arrays: ArraysOfSets, answer: Arr
             serving.ask(SERVER, folder)
         except serving.TimeOverError as error:
             raise OutOfTimeError(f"not judged: the reference was still running: {error}") from None
-        except serving.NothingRightError as error:
+        except serving.NoAnswerError as error:
             raise OracleError(f"the process that runs the reference: {error}") from None
         for name, error_type in (("error.txt", OracleError), ("raised.txt", ReferenceEndsError)):
             if (folder / name).is_file():
