@@ -64,10 +64,15 @@ def resolve(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
 
 
 def libraries_of(front: FrontMatter, reference: Reference | None) -> UsedLibraries:
-    """The libraries of a file; those of its reference, if it imports none: `return x.abs()` takes any arrays."""
+    """The libraries of a file; those of its reference, if it imports none: `return x.abs()` takes any arrays. Where it
+    takes torch's arrays, too, it gets those that its reference gets.
+    """
     packages = read_text(front.source).packages
     if reference is None or has_unknown(packages) or libraries_used_by(packages):
-        return used_libraries(front.path, front.source)
+        used = used_libraries(front.path, front.source)
+        if reference is None or not libraries()[used.arrays].takes_torch:
+            return used
+        return replace(used, arrays=used_libraries(reference.path, reference.source).arrays)
     return used_libraries(reference.path, reference.source)
 
 

@@ -42,6 +42,8 @@ class PythonLibrary:
     """Opens its arrays: in the host's memory or a GPU's, and with all allocations guarded or not."""
     arrays: str = ""
     """The array library that its functions take, where it has no arrays of its own."""
+    takes_torch: bool = False
+    """Its functions take torch's tensors beside its own arrays: those that a reference in torch gets."""
     arithmetic: Arithmetic = field(default_factory=Arithmetic)
     decorators: tuple[str, ...] = ()
     """They make a function a kernel, which a program launches instead of calling it."""

@@ -26,6 +26,7 @@ LIBRARY = PythonLibrary(
     ("warp",),
     3,
     lender,
+    takes_torch=True,
     decorators=tuple(
         f"{module}.{one}"
         for module in ("wp", "warp")

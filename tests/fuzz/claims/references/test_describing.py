@@ -232,3 +232,16 @@ def test_what_a_reference_imports_is_looked_at_again_once_it_has_changed(tmp_pat
     for text, shape in (("x * 2", ("rows", "cols")), ("x.sum(-1)", ("rows",))):
         (tmp_path / "kfuzz_test_of_imports.py").write_text(f"def made(x):\n    return {text}\n")
         assert find(described(tmp_path, body, text).op).outputs["y"].dimensions == shape
+
+
+@pytest.mark.slow
+def test_a_function_of_warp_gets_the_tensors_that_its_reference_gets(tmp_path: Path) -> None:
+    """wp.from_torch refused Warp's own array, so that three right functions of seven ended with an exception."""
+    pytest.importorskip("torch")
+    (tmp_path / "problem.py").write_text(f"{HEAD}def reference(x):\n    return x * 2\n{INPUTS}")
+    text = "import warp as wp\n\n\ndef solution(x):\n    return wp.to_torch(twice(wp.from_torch(x)))\n"
+    (tmp_path / "solution.py").write_text(text)
+    words = FunctionWords("solution")
+    kernel = kernel_with(tmp_path / "solution.py", Unclaimed("reference", words, reference=tmp_path / "problem.py"))
+    assert kernel.call is not None
+    assert (kernel.call.library, kernel.call.language) == ("torch", "warp")
