@@ -243,5 +243,6 @@ def test_a_function_of_warp_gets_the_tensors_that_its_reference_gets(tmp_path: P
     (tmp_path / "solution.py").write_text(text)
     words = FunctionWords("solution")
     kernel = kernel_with(tmp_path / "solution.py", Unclaimed("reference", words, reference=tmp_path / "problem.py"))
-    assert kernel.call is not None
-    assert (kernel.call.library, kernel.call.language) == ("torch", "warp")
+    used = kernel.written.libraries
+    assert used is not None
+    assert (used.arrays, used.language) == ("torch", "warp")
