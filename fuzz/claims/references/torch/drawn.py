@@ -230,8 +230,9 @@ def texts_of(inputs: DrawnInputs, every: Sequence[Any]) -> Iterator[str]:
         values = [(inside(one) or {})[key] for one in every]
         texts[key] = text_of(values, f"{made}[{key!r}]", (key,), arrays, inputs.role)
     if texts and not any(inputs.role in one for one in texts.values()):  # the same numbers under each seed
-        first = next(iter(texts))
-        texts[first] = f"{made}[{first!r}]"
+        first = next((key for key in texts if (key,) not in arrays), next(iter(texts)))
+        is_array, own = (first,) in arrays, texts[first]
+        texts[first] = f"{own} if {inputs.role} % {PER_SEED} else {own}" if is_array else f"{made}[{first!r}]"
     for key, text in texts.items():
         yield f"{key}={text}" if isinstance(every[0], Mapping) else text
 

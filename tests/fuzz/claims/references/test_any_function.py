@@ -65,6 +65,10 @@ FUNCTIONS = [
         "torch.arange(3)", "torch.arange(1, 4)",
     ),
     AnyFunction(
+        "integers alone, which are changed", "places", "    places += 3",
+        "    return [torch.randint(-100, 100, (11,))]", "+= 3", "+= 4",
+    ),
+    AnyFunction(
         "an input that is changed", "cache, x, places",
         "    cache[places] = cache[places] + x",
         "    return [torch.randn(8, 6), torch.randn(3, 6), torch.randperm(8)[:3]]",
