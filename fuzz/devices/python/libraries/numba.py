@@ -107,6 +107,7 @@ LIBRARY = PythonLibrary(
     ("numba.cuda",),
     3,
     lender,
+    takes_torch=True,
     decorators=("cuda.jit",),
     probe=probe,
     of_gpu=("numba.cuda.cudadrv",),

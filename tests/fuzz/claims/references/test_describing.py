@@ -235,14 +235,14 @@ def test_what_a_reference_imports_is_looked_at_again_once_it_has_changed(tmp_pat
 
 
 @pytest.mark.slow
-def test_a_function_of_warp_gets_the_tensors_that_its_reference_gets(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("first", "library"), [("import warp as wp", "warp"), ("from numba import cuda", "numba")])
+def test_a_function_gets_the_tensors_that_its_reference_gets(first: str, library: str, tmp_path: Path) -> None:
     """wp.from_torch refused Warp's own array, so that three right functions of seven ended with an exception."""
     pytest.importorskip("torch")
     (tmp_path / "problem.py").write_text(f"{HEAD}def reference(x):\n    return x * 2\n{INPUTS}")
-    text = "import warp as wp\n\n\ndef solution(x):\n    return wp.to_torch(twice(wp.from_torch(x)))\n"
-    (tmp_path / "solution.py").write_text(text)
+    (tmp_path / "solution.py").write_text(f"{first}\n\n\ndef solution(x):\n    return twice(x, x.numel())\n")
     words = FunctionWords("solution")
     kernel = kernel_with(tmp_path / "solution.py", Unclaimed("reference", words, reference=tmp_path / "problem.py"))
     used = kernel.written.libraries
     assert used is not None
-    assert (used.arrays, used.language) == ("torch", "warp")
+    assert (used.arrays, used.language) == ("torch", library)
