@@ -106,7 +106,7 @@ class Kernel:
     drawn_by: str = ""
     """The name from which cases are drawn, in the place of its own and of its text: so do all answers to one question
     meet the same cases."""
-    always_finite: frozenset[str] = frozenset()
+    always_finite: tuple[str, ...] = ()
     """The inputs that get no infinity and no NaN, beside those that the claim leaves out."""
 
     @classmethod

@@ -226,8 +226,8 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
     whole: dict[str, Recipe | Values] = {role: in_shape(one, wanted[role]) for role, one in recipes.items()}
     whole |= {role: one for role, one in integers.items() if not isinstance(one, Recipe)}
     elements = {str(one.reads): one.element for one in ground.kernel.arrays.values() if one.element.is_float}
-    for role in ground.kernel.always_finite & whole.keys() & elements.keys():
-        if not elements[role].is_narrow:
+    for role in ground.kernel.always_finite:
+        if role in whole and role in elements and not elements[role].is_narrow:
             whole[role] = with_finite_numbers(whole[role], elements[role])
     for role, view in views.items():
         if view.is_other:

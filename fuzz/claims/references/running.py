@@ -140,14 +140,14 @@ def asked_at(
     question = Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")
     arrays = {name: np.frombuffer(raw, dtype=kind).reshape(shape) for name, shape, kind, raw in inputs}
     asked = {**json.loads(question), "kernel": kernel, "operands": operands, "explain": explain}
-    asked |= {"tf32": True} if is_tf32 else {}
+    asked |= {"in_tf32": True} if is_tf32 else {}
     with asked_process(asked, arrays, answer) as folder:
         yield folder
 
 
-def inputs_always_finite(file: str) -> frozenset[str]:
+def inputs_always_finite(file: str) -> tuple[str, ...]:
     """The inputs in which the problem's get_inputs makes no infinity and no NaN."""
-    return frozenset(json.loads(Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")).get("finite", ()))
+    return tuple(json.loads(Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")).get("finite", ()))
 
 
 def inputs_at(file: str, given: ArraysOfSets, made: Mapping[str, Any]) -> ArraysOfSets:

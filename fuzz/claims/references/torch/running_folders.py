@@ -55,7 +55,7 @@ def answer_run(folder: Path) -> None:
             save_inputs(folder, known_reference(json.dumps(asked)), asked["path"], draws, keeps_out=keeps_out)
             return
         narrow, of_operands = (TYPES[NARROW[one]] if one else None for one in (kernel, operands))
-        is_of_reuse, is_tf32 = asked.pop("reused", False), asked.pop("tf32", False)
+        is_of_reuse, is_tf32 = asked.pop("reused", False), asked.pop("in_tf32", False)
         answered = answered_in(folder, asked, narrow, of_operands, is_exact=kernel is not None, is_tf32=is_tf32)
         if is_of_reuse:
             save_reused(folder, answered)

@@ -10,8 +10,8 @@ from functools import lru_cache
 from kfuzz.common.text.cuda_text import KEPT_TEXTS
 from kfuzz.devices import Call, Entry, Job
 from kfuzz.devices.cpu.ptx.module import read_module
-from kfuzz.oracle.numbers.elements import TF32
 
+TF32 = "tf32"
 _INSTRUCTION = re.compile(r"(?<![\w.])(?:mma|wmma|wgmma|tcgen05)\.[\w.:]*\btf32\b")
 _IN_CUDA = re.compile(rf"\bprecision\s*::\s*tf32\b|{_INSTRUCTION.pattern}")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -33,14 +33,14 @@ def _function_of(entry: Entry) -> str:
 @lru_cache(maxsize=KEPT_TEXTS)
 def operand_in_module(text: str, kernel: str) -> str:
     """The same of a kernel of a PTX module, and of all functions that it may call."""
-    if TF32.name not in text:
+    if TF32 not in text:
         return ""
     module = read_module(text)
     bodies = (one.body for one in module.functions if one.body and (not one.is_entry or one.name == kernel))
-    return TF32.name if any(_INSTRUCTION.search(module.text[body]) for body in bodies) else ""
+    return TF32 if any(_INSTRUCTION.search(module.text[body]) for body in bodies) else ""
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def operand_in_cuda(text: str) -> str:
     """The same of a text of CUDA."""
-    return TF32.name if TF32.name in text and _IN_CUDA.search(_COMMENT.sub(" ", text)) else ""
+    return TF32 if TF32 in text and _IN_CUDA.search(_COMMENT.sub(" ", text)) else ""

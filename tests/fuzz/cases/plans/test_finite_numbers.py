@@ -63,7 +63,7 @@ def test_an_answer_that_is_judged_gets_infinities_only_where_get_inputs_makes_so
     (tmp_path / "answer.py").write_text("def answer(x, mask):\n    return (x + mask).clamp(min=0)\n")
     kernel = kernel_with(tmp_path / "answer.py", Unclaimed(op="reference", reference=tmp_path / "problem.py"))
     judged = with_promised_inputs(kernel)
-    assert judged.always_finite == {"x"}
+    assert judged.always_finite == ("x",)
     spoken = replace(kernel, values=replace(kernel.values, special=replace(kernel.special, nan="row")))
     assert not with_promised_inputs(spoken).always_finite
     for one, odd in ((kernel, {"x", "mask"}), (judged, {"mask"})):

@@ -194,6 +194,7 @@ def test_a_reference_whose_sizes_take_too_long_gets_what_get_inputs_makes(tmp_pa
 @pytest.mark.slow
 def test_a_convolution_is_not_tried_at_sizes_that_take_minutes(tmp_path: Path) -> None:
     """No size of a pooled row follows from its window and from that before it: all were tried at 70 and more."""
+    pytest.importorskip("torch")
     body = "def reference(x, w):\n    return torch.nn.functional.max_pool2d(torch.nn.functional.conv2d(x, w), 2)\n\n\n"
     sizes = "    batch, channels, height, width, out, kernel = 64, 2, 28, 28, 32, 3\n"
     made = "    return [torch.randn(batch, channels, height, width), torch.randn(out, channels, kernel, kernel)]\n"

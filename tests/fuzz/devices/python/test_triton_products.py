@@ -20,6 +20,8 @@ from kfuzz.devices.python.extensions import CALLS
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 from kfuzz.ui.reports.claims import notes_on
 
+pytest.importorskip("torch")
+pytest.importorskip("triton")
 pytestmark = pytest.mark.slow(5)
 REFERENCE = """
 import torch
