@@ -6,11 +6,12 @@ texts of what they are made with; it knows no set.
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
 
-from kfuzz.claims.references.torch.declared import object_of
+from kfuzz.claims.references.torch.declared import CannotError, object_of
 from kfuzz.claims.references.torch.random_state import kept_random_state
 from kfuzz.claims.references.torch.sizes import Dims
 from kfuzz.claims.references.torch.storage import unwatched
@@ -20,6 +21,8 @@ from kfuzz.oracle.op.shapes import lengths_of
 
 KEPT = 2
 """Models for other sizes that are kept."""
+MOST_WEIGHTS_ELSEWHERE = 1 << 22
+"""A 3D convolution with windows of 70 has gigabytes of them."""
 
 
 class Resized(torch.nn.Module):  # type: ignore[misc]  # torch is not there where types are checked
@@ -53,9 +56,18 @@ class Resized(torch.nn.Module):  # type: ignore[misc]  # torch is not there wher
         if (key := repr(values)) == self.at_home:
             return self.own
         if key not in self.made:
+            self.check_is_small(values)
             with kept_random_state(), unwatched(), torch._C.DisableTorchFunction(), drawn(self.number):
                 self.made[key] = object_of(type(self.own), values)
             while len(self.made) > KEPT:
                 self.made.popitem(last=False)
         self.made.move_to_end(key)
         return self.made[key]
+
+    def check_is_small(self, values: Sequence[Any]) -> None:
+        """Raise a CannotError if a model of these has more weights than a run at many sizes may take."""
+        count = 0
+        with suppress(Exception), kept_random_state(), unwatched(), torch.device("meta"):  # their code
+            count = sum(one.numel() for one in object_of(type(self.own), values).parameters())
+        if count > MOST_WEIGHTS_ELSEWHERE:
+            raise CannotError(f"a model of {count:,} weights is too large to run it often")

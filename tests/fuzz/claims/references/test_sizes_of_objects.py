@@ -191,3 +191,22 @@ def test_an_answer_that_cannot_be_made_at_some_sizes_is_judged_at_others(
     assert not found.progress.error
     assert found.progress.trials
     assert any(one.is_error for one in found.discoveries) == (status == "broken")
+
+
+@pytest.mark.slow
+def test_no_model_of_many_weights_is_made_to_see_its_sizes(tmp_path: Path) -> None:
+    """A transposed 3D convolution was made with windows of up to 70 x 70 x 70: to describe it took over two minutes."""
+    resized = pytest.importorskip("kfuzz.claims.references.torch.resized")
+
+    class Cube(torch.nn.Module):  # type: ignore[misc]  # torch is not there where types are checked
+        def __init__(self, size: int) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.empty(size, size, size, size))
+            if not self.weight.is_meta:
+                (tmp_path / f"{size}").touch()
+
+    model = resized.Resized(Cube(3), ({"x": ["size"]}, {"size": 3}), ["size"], lambda one: one, 0)
+    assert model.model_at({"size": 40}).weight.shape[0] == 40
+    with pytest.raises(describing.CannotError, match="a model of 24,010,000 weights is too large"):
+        model.model_at({"size": 70})
+    assert {one.name for one in tmp_path.iterdir()} == {"3", "40"}
