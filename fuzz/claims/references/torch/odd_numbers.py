@@ -21,7 +21,7 @@ or else under one seed: there are enough to see what it makes.
 """
 TOO_MANY = 1 << 25
 """To make more takes seconds and gigabytes, as 1.6 billion of a benchmark do. If the text has no smaller ones, they
-count as finite, since a warning in the place of an error accuses nobody.
+count as finite, since a warning in the place of an error accuses no right kernel.
 """
 
 

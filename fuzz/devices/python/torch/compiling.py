@@ -239,7 +239,7 @@ class CompiledFunction:
             raise
         except (TorchDynamoException, FailOnRecompileLimitHit):  # before anything has run
             self._does_compile = False
-        except Exception as error:
+        except Exception as error:  # of inductor, of Triton or of their code: the call says which
             what = f"what torch.compile makes of {self.__name__} does not run on the cpu device: {words_of(error)}"
             CALLS.trouble = UnsupportedError(f"{what}; use --device gpu")
             raise CALLS.trouble from None
