@@ -261,7 +261,8 @@ def of_folder(folder: Path, *, seeds: int, device: str, bugs: int) -> Record:
             made = compare(problem, seeds, device) | (find_bugs(problem, bugs) if bugs else {})
         except Exception as error:  # of their module
             made = {"error": f"{type(error).__name__}: {re.sub(r'/[^ ]*/', '', str(error))[:200]}"}
-    return {**origin, "device": device, **made, "seconds": round(time.monotonic() - began, 1)}
+    place = f"{folder.parent.name}/{folder.name}"
+    return {**origin, "folder": place, "device": device, **made, "seconds": round(time.monotonic() - began, 1)}
 
 
 def measure(options: Sequence[str]) -> Figures:
@@ -272,12 +273,14 @@ def measure(options: Sequence[str]) -> Figures:
     parser.add_argument("--seeds", type=int, default=4, help="of get_inputs; each gives six sets of inputs")
     parser.add_argument("--bugs", type=int, default=12, help="planted in each function at most; 0: none")
     parser.add_argument("--jobs", type=int, default=1, help="functions at once")
-    parser.add_argument("--keep", type=Path, help="a file: each row is appended as it comes, and all rows there count")
+    parser.add_argument("--keep", type=Path, help="a file: each row is appended as it comes; what has a row there is not run again")
     chosen = parser.parse_args(options)
     every = [one.parent for folder in chosen.folders for one in sorted(folder.glob("*/problem.py"))]
     one = partial(of_folder, seeds=chosen.seeds, device=chosen.device, bugs=chosen.bugs)
     kept = chosen.keep.read_text(encoding="utf-8").splitlines() if chosen.keep and chosen.keep.exists() else []
     rows = [json.loads(line) for line in kept]
+    known = {(one["folder"], one["device"]) for one in rows}
+    every = [folder for folder in every if (f"{folder.parent.name}/{folder.name}", chosen.device) not in known]
     with ProcessPoolExecutor(chosen.jobs, get_context("spawn"), max_tasks_per_child=4) as pool:
         for made in as_completed([pool.submit(one, folder) for folder in every]):
             rows.append(made.result())

@@ -22,7 +22,7 @@ class StorageTwin:
     """The numbers of one storage, in a row; of complex numbers their parts. `alive` keeps the storage's address.
 
     `size`: the sizes of the numbers, if they are there already. `writes`: how often both arrays were written in place.
-    `peak`: as a NumberSet has it.
+    `peak`, `top`: as a NumberSet has them.
     """
 
     x: torch.Tensor
@@ -33,6 +33,7 @@ class StorageTwin:
     size: torch.Tensor | None = None
     writes: int = 0
     peak: torch.Tensor | None = None
+    top: torch.Tensor | None = None
 
     def end(self, sign: int) -> torch.Tensor:
         return NumberSet(self.x, self.r, self.dtype).end(sign)
@@ -80,8 +81,8 @@ class Twins:
         if one.is_complex():
             x, r = torch.view_as_complex(x.contiguous()), None if r is None else r.norm(dim=-1)
             return NumberSet(x.conj() if one.is_conj() else x, r, one.dtype)
-        size, peak = (None if part is None else _seen(part, one) for part in (twin.size, twin.peak))
-        return NumberSet(x, r, one.dtype, facts=twin.facts, known_size=size, writes=twin.writes, peak=peak)
+        size, peak, top = (None if part is None else _seen(part, one) for part in (twin.size, twin.peak, twin.top))
+        return NumberSet(x, r, one.dtype, facts=twin.facts, known_size=size, writes=twin.writes, peak=peak, top=top)
 
     def _lasting(self, one: torch.Tensor) -> StorageTwin | None:
         """The twin of a large storage that was there in an earlier run."""
@@ -127,7 +128,7 @@ class Twins:
 
     def put(
         self, one: torch.Tensor, x: torch.Tensor, r: torch.Tensor | None, facts: NumberFacts | None = None,
-        peak: torch.Tensor | None = None,
+        peak: torch.Tensor | None = None, top: torch.Tensor | None = None,
     ) -> None:  # fmt: skip
         """Let these be the numbers of a tensor; what else its storage holds stays."""
         if one.numel() == 0:
@@ -137,8 +138,10 @@ class Twins:
         if twin is None and r is None and not (one.is_floating_point() or one.is_complex()):
             return
         if is_whole(one) and one.is_floating_point():
-            x, r, peak = (None if part is None else self._in_a_row(part, one.shape) for part in (x, r, peak))
-            self.known[key] = StorageTwin(x, r, one.dtype, one.untyped_storage(), facts, peak=peak)
+            x, r, peak, top = (
+                None if part is None else self._in_a_row(part, one.shape) for part in (x, r, peak, top)
+            )
+            self.known[key] = StorageTwin(x, r, one.dtype, one.untyped_storage(), facts, peak=peak, top=top)
             return
         if twin is None:
             whole = all_of_storage(one)

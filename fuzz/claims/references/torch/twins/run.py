@@ -455,14 +455,18 @@ class TwinRun(UncompiledMode):
             self.twins.put(one, x, None)
             return
         both = r if error is None else error if r is None else r + error
+        top = made.top
         most = MOST.get(one.dtype, MOST_SINGLE)
         if both is not None and not (facts := facts_of(x, both)).reach < most:
             both = r if error is None else torch.where(x.isinf() | x.isnan(), 0.0, error) + (0.0 if r is None else r)
             both = to_infinity(torch.as_tensor(both, dtype=torch.float64))
             if one.dtype in UNITS:  # it may overflow, and what follows is anything
-                both = torch.where(x.isfinite() & (x.abs() + both > most), torch.inf, both)
+                lost = x.isfinite() & (x.abs() + both > most)
+                if not x.is_complex() and bool((fell := lost & (x + both < 0)).any()):
+                    top = torch.where(fell, x + both, torch.inf if top is None else top)
+                both = torch.where(lost, torch.inf, both)
             facts = None
-        self.twins.put(one, x, both, None if both is None else facts, made.peak)
+        self.twins.put(one, x, both, None if both is None else facts, made.peak, top)
 
     def take_drawn(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
         """Run what draws numbers, into a tensor or a new one: nothing is known of them."""

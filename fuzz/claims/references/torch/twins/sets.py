@@ -80,6 +80,8 @@ class NumberSet:
     writes: int = 0
     peak: torch.Tensor | None = None
     """Of products: the largest product of some of their factors, which another order of these computes on the way."""
+    top: torch.Tensor | None = None
+    """No value lies above this, where a number is so low that it may be -infinity, and its radius is infinite."""
 
     @cached_property
     def known(self) -> "NumberFacts":
@@ -113,7 +115,8 @@ class NumberSet:
         if self.r is None:
             return self.x
         if self.x.dtype in (torch.float64, torch.complex128):
-            return self.x + sign * self.r
+            end = self.x + sign * self.r
+            return end if sign < 0 or self.top is None else torch.minimum(end, self.top)
         if self.x.dtype == torch.bool:
             return self.x & (self.r == 0) if sign < 0 else self.x | (self.r > 0)
         return self.x + sign * torch.where(self.r.isfinite(), self.r, 2.0**31).to(torch.int64)
@@ -178,6 +181,7 @@ class StepResult:
     error: torch.Tensor | None = None
     joint: "Ranked | RowShares | RowRanks | None" = None
     peak: torch.Tensor | None = None
+    top: torch.Tensor | None = None
 
 
 def wide_type(dtype: torch.dtype) -> torch.dtype:

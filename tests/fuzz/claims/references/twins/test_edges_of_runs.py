@@ -261,3 +261,31 @@ def test_a_mask_of_the_least_number_is_known(dtype: Any) -> None:  # noqa: ANN40
 def test_zero_times_the_least_number_is_zero() -> None:
     radius = radius_of(lambda x: x * torch.finfo(torch.float32).min, torch.tensor([0.0, 1.0]))
     assert radius.tolist() == [0.0, 0.0]
+
+
+def by_hand(x: Any) -> Any:  # noqa: ANN401
+    e = torch.exp(x - x.amax(-1, keepdim=True))
+    return e / e.sum(-1, keepdim=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("softmax", [lambda x: torch.softmax(x, -1, dtype=torch.float32), by_hand])
+def test_what_a_mask_of_the_least_number_hides_has_no_share(dtype: Any, softmax: Any) -> None:
+    """-3 + finfo.min may be -infinity in another arrangement, and counted as any number: no attention with such a mask
+    was judged.
+    """
+
+    def masked(x: Any) -> Any:  # noqa: ANN401
+        return softmax(x + torch.triu(torch.ones(4, 4, dtype=dtype), diagonal=1) * torch.finfo(dtype).min)
+
+    scores = torch.tensor([[-3.0, 2, 1, -5]]).expand(4, 4).to(dtype)
+    radius = radius_of(masked, scores)
+    assert float(radius.max()) < 0.02
+    assert float(radius.triu(1).max()) < 2.0**-22  # the least numbers of float16
+
+
+def test_nothing_is_known_of_a_row_that_is_hidden_as_a_whole() -> None:
+    """All of its numbers may be -infinity: another arrangement gives NaN where torch gives equal shares."""
+    hidden = torch.full((2, 4), torch.finfo(torch.float32).min)
+    radius = radius_of(lambda x: torch.softmax(x + hidden, -1), torch.full((2, 4), -3.0))
+    assert radius.isinf().all()

@@ -109,7 +109,16 @@ def add(run: Roundings, op: Operation) -> list[StepResult]:
     if not is_nowhere(kept):
         kept = kept & ((a.number == 0) | (b.number == 0) | are_short(kept, a.number, b.number, x))
         kept = kept & holds(x, op.dtype) if bool(kept.any()) else TRUTHS[False]
-    return [StepResult(x, r, rounding(run, x, op.dtype, size_of_sum(run.fine * by, a, run.fine * of, b), kept))]
+    error = rounding(run, x, op.dtype, size_of_sum(run.fine * by, a, run.fine * of, b), kept)
+    return [StepResult(x, r, error, top=top_of_sum(op, a, b))]
+
+
+def top_of_sum(op: Operation, a: NumberSet, b: NumberSet) -> torch.Tensor | None:
+    """What no value of a sum or of a difference lies above, where that is known of an operand."""
+    if (a.top is None and b.top is None) or op.name == "rsub" or op.option(2, "alpha", 1) != 1:
+        return None
+    of_b = b.end(1) if op.name == "add" else -b.end(-1)
+    return (a.end(1) + of_b).double().nan_to_num(torch.inf, torch.inf, -torch.inf)
 
 
 def peak_of(one: NumberSet) -> torch.Tensor:

@@ -35,7 +35,8 @@ def convert(run: Roundings, op: Operation) -> list[StepResult]:
     if dtype in UNITS:
         x = x.to(wide(dtype)) if not x.is_complex() or dtype.is_complex else x.real
         loses = UNITS.get(a.dtype, 0.0) < UNITS[dtype] or a.dtype not in UNITS
-        return [StepResult(x, r, rounding(run, x, dtype, None, holds(x, dtype) & (a.radius == 0)) if loses else None)]
+        error = rounding(run, x, dtype, None, holds(x, dtype) & (a.radius == 0)) if loses else None
+        return [StepResult(x, r, error, top=a.top)]
     if dtype == torch.bool:
         return [StepResult(x != 0, None if r is None else ((x.abs().double() <= r) & (r > 0)).double())]
     return [_to_integers(a, dtype)]

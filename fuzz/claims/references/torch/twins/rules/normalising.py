@@ -12,6 +12,8 @@ from kfuzz.oracle.systems.exponents import COMMON, FAR_OFF
 F = torch.nn.functional
 
 UNITS_OF_EXP = 12
+FAR_BELOW = 1100.0
+"""An exponential of so much less is 0 in every type."""
 NEAR = 2.0**-6
 """Logits that move by less are bounded by a series."""
 
@@ -20,7 +22,8 @@ def softmax(run: Roundings, op: Operation) -> list[StepResult]:
     """A softmax rises in its own logit and falls in all others. The rounding of an argument counts as one of the logit:
     the numerator and the sum share their exponentials.
     """
-    a, axis = op.args[0], op.args[1]
+    axis = op.args[1]
+    a = without_fallen(op.args[0], axis)
     x, t = torch.softmax(a.number, axis), argument_of(run, a, axis).mul_(run.fine)
     if op.name.startswith("_safe"):
         x = x.nan_to_num(0)
@@ -40,6 +43,19 @@ def softmax(run: Roundings, op: Operation) -> list[StepResult]:
     missed = expm1(own + COMMON) + torch.where(t.amax(axis, keepdim=True) > FAR_OFF, 0.0, torch.inf)
     r = unknown_where(unknown.expand(x.shape), x, r)
     return [StepResult(x, r, error, RowShares(axis, torch.where(unknown, torch.inf, missed)) if a.x.ndim else None)]
+
+
+def without_fallen(a: NumberSet, axis: int) -> NumberSet:
+    """Logits of which those are -infinity that may be so low as that, and are far below another of their row in every
+    case: their shares are 0. Masks of the least number make such sums.
+    """
+    if a.top is None or not a.x.ndim:
+        return a
+    least = torch.where(a.radius.isfinite(), a.end(-1), -torch.inf).amax(axis, keepdim=True)
+    fallen = a.radius.isinf() & (a.top < least - FAR_BELOW)
+    if not bool(fallen.any()):
+        return a
+    return NumberSet(torch.where(fallen, -torch.inf, a.number), torch.where(fallen, 0.0, a.radius), a.dtype)
 
 
 def argument_of(run: Roundings, a: NumberSet, axis: int) -> torch.Tensor:
