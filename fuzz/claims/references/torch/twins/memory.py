@@ -138,9 +138,7 @@ class Twins:
         if twin is None and r is None and not (one.is_floating_point() or one.is_complex()):
             return
         if is_whole(one) and one.is_floating_point():
-            x, r, peak, top = (
-                None if part is None else self._in_a_row(part, one.shape) for part in (x, r, peak, top)
-            )
+            x, r, peak, top = (None if part is None else self._in_a_row(part, one.shape) for part in (x, r, peak, top))
             self.known[key] = StorageTwin(x, r, one.dtype, one.untyped_storage(), facts, peak=peak, top=top)
             return
         if twin is None:

@@ -19,6 +19,7 @@ from torch._ops import HigherOrderOperator
 
 from kfuzz.claims.references.torch.declared import DrawsError
 from kfuzz.claims.references.torch.storage import does_draw, is_view, key_of, name_of, tensors_in
+from kfuzz.claims.references.torch.twins.decomposed import own_decompositions
 from kfuzz.claims.references.torch.twins.lines import line_of
 from kfuzz.claims.references.torch.twins.memory import Twins
 from kfuzz.claims.references.torch.twins.sets import (
@@ -576,8 +577,8 @@ def draws_nothing(name: str, args: Any, kwargs: Any) -> bool:  # noqa: ANN401
 
 @cache
 def core() -> dict[Any, Callable[..., Any]]:
-    """torch's own decompositions."""
-    return {**decomposition_table, **core_aten_decompositions()}
+    """torch's own decompositions, and those that it lacks."""
+    return {**decomposition_table, **core_aten_decompositions(), **own_decompositions()}
 
 
 @cache

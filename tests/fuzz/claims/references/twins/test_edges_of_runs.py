@@ -289,3 +289,31 @@ def test_nothing_is_known_of_a_row_that_is_hidden_as_a_whole() -> None:
     hidden = torch.full((2, 4), torch.finfo(torch.float32).min)
     radius = radius_of(lambda x: torch.softmax(x + hidden, -1), torch.full((2, 4), -3.0))
     assert radius.isinf().all()
+
+
+@pytest.mark.skipif(not hasattr(torch, "_grouped_mm"), reason="this torch has no products of groups")
+@pytest.mark.parametrize("form", ["rows", "columns", "terms"])
+def test_a_product_of_groups_is_known(form: str) -> None:
+    """It was measured, and so anything in bfloat16: no mixture of experts by torch._grouped_mm was judged."""
+    ends = torch.tensor([16, 48, 64], dtype=torch.int32)
+    shapes = {"rows": ((64, 32), (3, 32, 16)), "columns": ((3, 64, 32), (32, 64)), "terms": ((32, 64), (64, 16))}
+    a, b = (torch.randn(one, dtype=torch.bfloat16) for one in shapes[form])
+    assert radius_of(lambda a, b: torch._grouped_mm(a, b, offs=ends).float(), a, b).isfinite().all()
+
+
+def test_numbers_that_lie_in_a_bin_are_counted() -> None:
+    """torch.histc was measured: counts that are known of whole numbers were not, nor was what followed from them."""
+    experts = torch.tensor([0, 1, 1, 3, 3, 3])
+    assert radius_of(lambda x: torch.histc(x.float(), bins=4, min=0, max=4), experts).tolist() == [0, 0, 0, 0]
+
+
+def test_a_number_at_an_edge_may_be_in_either_bin() -> None:
+    x = torch.tensor([0.1, 0.3, 0.65, 0.9])  # 0.3 lies at the edge of the bins of width 0.1
+    assert radius_of(lambda x: torch.histc(x, bins=10, min=0, max=1), x).nonzero().flatten().tolist() == [
+        0,
+        1,
+        2,
+        3,
+        8,
+        9,
+    ]
