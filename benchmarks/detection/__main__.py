@@ -70,6 +70,7 @@ PAGE = Page(
         Section("any_reference", "Reference functions, drawn by lot", "any_reference", ("D", "E", "D-rest")),
         Section("comparisons", "Right ways and planted bugs in these functions", "comparisons", ("J", "D")),
         Section("any_kernel", "Kernels in Python's languages, drawn by lot", "any_kernel", ("A",)),
+        Section("bit_for_bit", "The same PTX on a GPU and on the cpu device", "bit_for_bit", ("E", "F")),
         Section("ptx_coverage", "Inline PTX of public repositories", "ptx_coverage", ("checkouts",)),
     ),
 )

@@ -273,7 +273,9 @@ def measure(options: Sequence[str]) -> Figures:
     parser.add_argument("--seeds", type=int, default=4, help="of get_inputs; each gives six sets of inputs")
     parser.add_argument("--bugs", type=int, default=12, help="planted in each function at most; 0: none")
     parser.add_argument("--jobs", type=int, default=1, help="functions at once")
-    parser.add_argument("--keep", type=Path, help="a file: each row is appended as it comes; what has a row there is not run again")
+    parser.add_argument(
+        "--keep", type=Path, help="a file: each row is appended as it comes; what has a row there is not run again"
+    )
     chosen = parser.parse_args(options)
     every = [one.parent for folder in chosen.folders for one in sorted(folder.glob("*/problem.py"))]
     one = partial(of_folder, seeds=chosen.seeds, device=chosen.device, bugs=chosen.bugs)

@@ -9,11 +9,12 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import torch
+from triton import testing
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 from triton.backends.nvidia.compiler import CUDABackend
@@ -32,6 +33,13 @@ PROPERTIES = {
     "sm_clock_rate": 1_980_000, "mem_clock_rate": 3_201_000, "mem_bus_width": 6144,
 }  # fmt: skip
 """An H200's, as Triton's driver names them."""
+ASKED_OF_SMI = {
+    "clocks.max.sm": 1980,
+    "clocks.current.sm": 1980,
+    "clocks.max.memory": 3201,
+    "clocks.current.memory": 3201,
+}
+"""What triton.testing.nvsmi asks nvidia-smi for, and an H200's answers, in MHz."""
 CAPABILITY = 90
 MOST_THREADS = 1024
 REGISTERS, SPILLS = 32, 0
@@ -72,7 +80,7 @@ class KernelLauncher:
             return
         if enter is not None:
             enter(metadata)
-        kernel = _compiled(with_place(text, self._file), self._metadata, self._is_gluon)
+        kernel = compiled(with_place(text, self._file), self._metadata, self._is_gluon)
         described = getattr(self._metadata, "tensordesc_meta", None) or ()
         launch(kernel, (x, y, z), tuple(flatten_arguments(self._signature, args, described)))
         if leave is not None:
@@ -111,7 +119,7 @@ def with_file(text: str, file: str) -> str:
     return named.sub(lambda of: f'{of[1]}"{file}"', text)
 
 
-def _compiled(text: str, about: Untyped, is_gluon: bool) -> Compiled:
+def compiled(text: str, about: Untyped, is_gluon: bool) -> Compiled:
     """A kernel by Triton's figures about it, some of which a version may not have."""
     scratch = ("global", "profile")
     return Compiled(
@@ -171,6 +179,11 @@ class DriverWithoutGpu(DriverBase):  # type: ignore[misc]  # triton is not there
         return divmod(CAPABILITY, 10)
 
 
+def answer_of_smi(attributes: Sequence[str]) -> list[int]:
+    """The answer of nvidia-smi, which is not there, or which a sandbox does not start."""
+    return [ASKED_OF_SMI[one] for one in attributes]
+
+
 def run_once(call: Callable[[], object], *_: object, **__: object) -> list[float]:
     """Run what is to be measured, once; all take the same time."""
     call()
@@ -187,6 +200,7 @@ def install() -> None:
     kept = Path(os.environ["TMPDIR"]) if is_boxed() else cache.folder()
     os.environ["TRITON_CACHE_DIR"] = str(kept / "triton")
     driver.set_active(DriverWithoutGpu())
+    testing.nvsmi = answer_of_smi
     begin, add_stages = CUDABackend.__init__, CUDABackend.add_stages
 
     def begin_backend(self: Untyped, target: GPUTarget) -> None:

@@ -5,6 +5,7 @@ Long, since each cause has an example of its own, with a wrong submission beside
 
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -341,3 +342,20 @@ def test_an_array_may_have_the_name_of_what_makes_inputs() -> None:
     text = "inputs if draw % 2 else inputs(draw)[0]"
     assert set(names_together(text)) == {"inputs", "draw"}
     assert [value_with(text, {**given, "draw": draw}) for draw in (1, 2)] == ["array", "made under 2"]
+
+
+def test_numbers_that_a_reference_takes_now_and_then_are_not_drawn() -> None:
+    """Slopes of a decay, which are positive: normal numbers left exp(-s n) finite under every other seed, and then -3e4
+    was drawn, for which a right kernel gave NaN.
+    """
+    torch = pytest.importorskip("torch")
+    numbers = pytest.importorskip("kfuzz.claims.references.torch.other_numbers")
+    data = [torch.randn(2, 150), torch.tensor([[2.0**-4], [2.0**-8]])]
+
+    def decayed(x: Any, s: Any) -> Any:  # noqa: ANN401  tensors
+        return x * torch.exp(-s * torch.arange(150))
+
+    torch.manual_seed(3)
+    taken = [numbers.does_take_normal_numbers([(1,)], lambda _: list(data), decayed, [True]) for _ in range(50)]
+    assert sum(taken) < 5
+    assert numbers.does_take_normal_numbers([(0,)], lambda _: list(data), decayed, [True])

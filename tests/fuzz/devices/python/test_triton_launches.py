@@ -159,11 +159,24 @@ def forward(x):
         assert y.tolist() == [8.0] * 3, kind
     return torch.linspace(-3, 3, 12).reshape(3, 4).sum(1)
 """
+TUNED_BY_A_MODEL = """def kernel(y, x, cols, N: tl.constexpr):
+    row, j = tl.program_id(0), tl.arange(0, N)
+    tl.store(y + row, tl.sum(tl.load(x + row * cols + j, mask=j < cols, other=0.0)))
+
+
+def forward(x):
+    most = triton.testing.get_max_tensorcore_tflops(torch.float16, triton.testing.nvsmi(["clocks.max.sm"])[0] * 1e3)
+    assert 500 < most < 600, most
+    y = torch.empty(x.shape[0])
+    kernel[(x.shape[0],)](y, x, x.shape[1], 16)
+    return y
+"""
 RIGHT = {
     "an address as a number": ADDRESS,
     "warmup, run, and what a kernel prints, asserts and calls": RAN,
     "clusters": TWO_BLOCKS,
     "hooks of a tuning": HOOKS,
+    "what is computed from the clock of the GPU": TUNED_BY_A_MODEL,
     "a tuning of which few configurations compile": NOT_ALL_COMPILE,
     "products of tf32 and of 8 bits": PRODUCTS,
 }

@@ -13,7 +13,10 @@ def grouped_product(
     bias: torch.Tensor | None = None,
     out_dtype: torch.dtype | None = None,
 ) -> torch.Tensor:
-    """torch._grouped_mm: a product for each group of rows, of columns or of terms; NotImplemented where some are in none."""
+    """torch._grouped_mm: a product for each group of rows, of columns or of terms.
+
+    NotImplemented where some of these are in no group.
+    """
     if bias is not None or out_dtype not in (None, a.dtype):
         return NotImplemented
     if offs is None:

@@ -270,7 +270,7 @@ def by_hand(x: Any) -> Any:  # noqa: ANN401
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("softmax", [lambda x: torch.softmax(x, -1, dtype=torch.float32), by_hand])
-def test_what_a_mask_of_the_least_number_hides_has_no_share(dtype: Any, softmax: Any) -> None:
+def test_what_a_mask_of_the_least_number_hides_has_no_share(dtype: Any, softmax: Callable[..., Any]) -> None:  # noqa: ANN401
     """-3 + finfo.min may be -infinity in another arrangement, and counted as any number: no attention with such a mask
     was judged.
     """
