@@ -11,7 +11,8 @@ tests do, and change nothing in them.
 
 A FOLDER has a folder for each function: `origin.json` (repository, commit, path, line, name), `problem.py` with the
 function and get_inputs(), `solution.py` with the same function; one that takes arguments by their names is called by
-`reference` and by `solution` there. Each is judged against itself with six cases, so any error is a false one.
+`reference` and by `solution` there. Each is judged against itself with six cases, or as many as begin within two
+minutes, so any error is a false one.
 `outcome.json` beside them is what was seen, and is not measured again. Keeps names, figures and kfuzz's own words, and
 no text of the functions.
 """
@@ -35,7 +36,8 @@ WORDS = "ref|reference|naive|torch|pytorch|eager|native|golden|baseline"
 IS_REFERENCE = re.compile(rf"^_*(?:{WORDS})_|_(?:{WORDS})$")
 IMPORTS_TORCH = re.compile(r"^\s*(import torch|from torch\b)", re.MULTILINE)
 PROGRESS = re.compile(r"\[ *[\d.]+ s\]")
-CASES, SECONDS = 6, 240.0
+CASES, TIME, SECONDS = 6, "2m", 240.0
+"""No trial begins after this time; what is found then is shrunk, and the process is ended after so many seconds."""
 
 
 def candidates(names: Sequence[str], mirrors: Path, draw: str) -> list[Record]:
@@ -101,7 +103,8 @@ def judge(folder: Path, names: tuple[str, str] | None = None) -> Record:
     (reference, solution), report = names or own, folder / "report.json"
     words = ["solution.py", "--reference", f"problem.py:{reference}", "--entry", solution, "--device", "cpu"]
     words += ["--no-sandbox"] if "tilelang" in (folder / "solution.py").read_text(encoding="utf-8") else []  # its nvcc
-    command = [sys.executable, "-m", "kfuzz", "fuzz", *words, "--max-cases", str(CASES), "--json", report.name]
+    command = [sys.executable, "-m", "kfuzz", "fuzz", *words, "--max-cases", str(CASES), "--max-time", TIME]
+    command += ["--json", report.name]
     report.unlink(missing_ok=True)
     began = time.monotonic()
     try:
