@@ -7,8 +7,9 @@ and get_inputs(). A comparison is one right way at one set of inputs, against th
 there. The ways: torch itself, sums and products in a random order with other formulas, variances by moments, operands
 of products in 16 bits where inputs are, and float32 inside where inputs have 16 bits. The inputs: those of get_inputs
 under each seed, and others in their place: 8 times as large, 64 times as small, of few values, of many sizes, and with
-one infinity, NaN or 0. A bug changes the text in one place (changed_text); it counts if the exact values differ at
-get_inputs' own inputs under two seeds, and these alone are asked. Keeps names, counts and kfuzz's own words.
+one infinity, NaN or 0. A bug changes the text in one place (changed_text); it counts if the exact values, rounded to
+the outputs' types, differ at get_inputs' own inputs under two seeds, and these alone are asked: an eps of 2e-8 for
+1e-8 may change no right answer at all. Keeps names, counts and kfuzz's own words.
 """
 
 import argparse
@@ -43,8 +44,6 @@ from tests.fuzz.claims.references.twins.other_ways import Floats, right_ways
 
 Function = Callable[..., Any]
 SECONDS_OF_INPUTS, SECONDS_OF_BUG = 60, 20
-DIFFERENT = 1e-9
-"""Exact values are in float64: functions differ if their values do by more than this part."""
 WORST_FIRST = (Grade.BROKEN, Grade.SUSPECT, Grade.KEPT)
 NOT_JUDGED = (UnstableError, DrawsError, CannotError, UnfollowedError)
 
@@ -204,12 +203,13 @@ def compare(problem: Problem, seeds: int, device: str) -> Record:
     }  # fmt: skip
 
 
-def differ(one: Sequence[ReferenceSet], other: Sequence[ReferenceSet]) -> bool:
-    """Whether exact values do."""
-    for a, b in zip(one, other, strict=True):
+def differ(one: Sequence[ReferenceSet], other: Sequence[ReferenceSet], answer: Sequence[Any]) -> bool:
+    """Whether exact values do, as numbers of the types of an answer."""
+    for a, b, like in zip(one, other, answer, strict=True):
         x, y = torch.from_numpy(a.x), torch.from_numpy(b.x)
-        same = (x == y) | (x.isnan() & y.isnan()) | ((x - y).abs() <= DIFFERENT * x.abs())
-        if not bool(same.all()):
+        if isinstance(like, torch.Tensor) and like.dtype in Floats:
+            x, y = x.to(like.dtype), y.to(like.dtype)
+        if not bool(((x == y) | (x.isnan() & y.isnan())).all()):
             return True
     return False
 
@@ -223,7 +223,8 @@ def find_bugs(problem: Problem, most: int) -> Record:
         with suppress(TooLongError, *NOT_JUDGED), at_most(SECONDS_OF_INPUTS):
             given = inputs_of(space, seed)
             answered = Answered(function, given, file)
-            cases.append((given, reference_sets(answered), reference_sets(answered, of_values=True)))
+            own = [one for _, one in answer_of(function, fresh(given), None)]
+            cases.append((given, own, reference_sets(answered), reference_sets(answered, of_values=True)))
     made: Counter[str] = Counter()
     missed: list[str] = []
     every = list(with_one_bug(problem.text))
@@ -235,11 +236,11 @@ def find_bugs(problem: Problem, most: int) -> Record:
             with at_most(SECONDS_OF_BUG):
                 wrong = problem.function_of(problem.loaded(text))
                 worst, is_other = Grade.KEPT, False
-                for given, sets, exact in cases:
+                for given, own, sets, exact in cases:
                     values = reference_sets(Answered(wrong, given, file), of_values=True)
                     if [one.x.shape for one in values] != [one.x.shape for one in exact]:
                         raise ValueError("another shape, which any test finds")
-                    is_other = is_other or differ(exact, values)
+                    is_other = is_other or differ(exact, values, own)
                     grades = graded(sets, [one for _, one in call_with(wrong, fresh(given))])
                     worst = max([worst, *(one for one in (Grade.BROKEN, Grade.SUSPECT) if grades[one])])
         except Exception:  # noqa: S112  a text that does not run, or has another form, is no planted bug

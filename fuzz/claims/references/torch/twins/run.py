@@ -75,6 +75,8 @@ WITH_LITERALS = frozenset((
     "hardtanh", "true_divide",
 ))  # fmt: skip
 """Operations in which a number of the text counts as an operand: a kernel rounds it to float32."""
+JUMPS = ("floor", "ceil", "trunc", "round", "frac", "sign", "sgn", "heaviside", "floor_divide", "remainder", "fmod")
+"""Operations whose result jumps from one number to another, as each does whose result is none of many digits."""
 PYTHON = 8.0
 """Units that a kernel may lose where a reference computes a number in Python, and so in float64."""
 STOCK = (1 << 20) + 7
@@ -378,6 +380,8 @@ class TwinRun(UncompiledMode):
             made = rule(self, operation)
             for one, result in zip(results, made, strict=False):
                 self.finish(one, result)
+                if (plain in JUMPS or one.dtype not in UNITS) and self.is_unsure(one):
+                    self.note_jump()
             if self.product:
                 self.keep_result(results[0])
             if name == "_to_copy" and isinstance(shares := self.joint.get(key_of(args[0])), RowShares):
@@ -386,6 +390,11 @@ class TwinRun(UncompiledMode):
                 self.notes.steps.append(SeenStep(*line_of(self.file), name, self.twins.get(results[0])))
             self.steps_done += 1
         return out
+
+    def is_unsure(self, one: torch.Tensor) -> bool:
+        """Whether some number of a result is one of several that are known."""
+        r = self.twins.get(one).r
+        return r is not None and bool(((r > 0) & r.isfinite()).any())
 
     def with_facts_of_norms(self, name: str, args: Any, made: Any) -> Any:  # noqa: ANN401
         """What a decomposition gives: of a norm no wider than all that it may give, and in 16 bits with what its means

@@ -427,3 +427,12 @@ def test_no_normalised_number_is_further_than_the_most_deviations(mean: float, b
         most = statistics.most_deviations(size, count, eps, sets.SINGLE, by_moments=by_moments)
         for y in ((x - m) * s, x * s - m * s):
             assert bool((y.double().abs() <= most).all()), (count, mean)
+
+
+def test_a_quotient_at_a_step_may_be_on_either_side() -> None:
+    """floor(x / s) where x is a multiple of s: what random roundings showed was none, and x (1 / s) was a suspect."""
+    x = torch.tensor([5.125, 0.3671875, 1.0]).bfloat16()
+    s = torch.tensor([2.5625, 0.3671875, 0.3]).bfloat16()
+    (made,) = three_runs.Answered(lambda x, s: (x.float() / s.float()).floor() * s, [x, s], "").sets
+    assert (made.proved >= torch.tensor([2.5, 0.36, 0.0])).all()
+    assert made.proved[2] < 1e-6
