@@ -41,6 +41,12 @@ PAGE = Page(
             ("list.json", "--keep", "kept", "--only-kept"),
         ),
         Section(
+            "rates",
+            "A fresh draw of such solutions, and how many verdicts are false",
+            "solutions",
+            ("list.json", "--first", "1393", "--keep", "kept", "--only-kept"),
+        ),
+        Section(
             "people",
             "Kernels that people wrote for LeetGPU",
             "solutions",

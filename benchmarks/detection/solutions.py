@@ -5,8 +5,9 @@
 LIST.json holds an object for each solution: the files `solution` and `problem`, the problem's `name`, the `repository`
 and `commit` that the solution is from, its `path` there, and its `kind`: cuda, triton or torch. The modules
 solutions_drawn and solutions_of_people write such lists. The first solutions of the list are judged, in the sandbox and
-with the usual budget. FOLDER keeps each verdict, with the arrays of its case; one that is there already is not asked
-for again. The figures hold names, counts and kfuzz's own words, and no text of the solutions.
+with the usual budget. FOLDER keeps each verdict as a line of verdicts.jsonl, and the arrays of its case in cases/; one
+that is there already is not asked for again. The figures hold names, counts and kfuzz's own words, and no text of the
+solutions.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.detection.kept_lines import add_line, read_lines
 from benchmarks.measurement import Figures, records
 from kfuzz.campaign.answers import Judgement, JudgingTerms
 from kfuzz.ui.serving.bench import JudgingError
@@ -37,8 +39,9 @@ PLACE = re.compile(r"(?<![\w.])/[^\s:'\"]*/(?=[^\s/])")
 """The folder of a file, which is another one on each machine."""
 LONGEST_REASON = 240
 STATUSES = ("kept", "broken", "misbehaved", "suspect", "not judged", "cannot run")
-CHECKS = (("on_gpu", "gpu"), ("in_float64", "float64"), ("by_text", "text"))
-"""What Outcome calls a check, and the end of the name of its file."""
+VERDICTS = "verdicts.jsonl"
+CHECKS = {"on_gpu": "gpu.jsonl", "in_float64": "float64.jsonl", "by_text": "text.jsonl"}
+"""What Outcome calls a check, and the file of its lines."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +57,19 @@ class Solution:
     language: str
 
     @property
+    def digest(self) -> str:
+        """Ten digits of its text and its problem's."""
+        return digest_of(self.solution.read_bytes(), self.problem.read_bytes())
+
+    @property
     def key(self) -> str:
-        """A name for its outcome: of its text and its problem's."""
-        texts = self.solution.read_bytes() + self.problem.read_bytes()
-        return f"{self.name}-{self.language}-{hashlib.sha256(texts).hexdigest()[:10]}"
+        """A name for its outcome."""
+        return f"{self.name}-{self.language}-{self.digest}"
+
+
+def digest_of(solution: bytes, problem: bytes) -> str:
+    """Ten digits of the texts of a solution and its problem."""
+    return hashlib.sha256(solution + problem).hexdigest()[:10]
 
 
 @dataclass
@@ -103,7 +115,8 @@ def read_list(path: Path) -> list[Solution]:
 
 def judge_rest(every: Sequence[Solution], options: argparse.Namespace) -> None:
     """Judge the solutions whose verdict is not kept yet, in their order; those under way at the end are left."""
-    left = iter([one for one in every if not (options.keep / f"{one.key}.json").is_file()])
+    known = read_lines(options.keep / VERDICTS)
+    left = iter([one for one in every if one.key not in known])
     pending: dict[Future[Judgement], Solution] = {}
     with JudgingPool(options.jobs, is_only=True) as pool:
         while time.monotonic() < options.until:
@@ -126,10 +139,15 @@ def keep(solution: Solution, future: "Future[Judgement]", folder: Path) -> None:
     except JudgingError as error:
         judged = Judgement("cannot run", "none", f"no verdict: {error}")
     if judged.case:
-        np.savez_compressed(folder / f"{solution.key}.npz", **dict(judged.case))  # type: ignore[arg-type]  # by any name
+        np.savez_compressed(case_file(folder, solution.key), **dict(judged.case))  # type: ignore[arg-type]  # any name
     found = outcome_of(solution, judged)
-    (folder / f"{solution.key}.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
+    add_line(folder / VERDICTS, solution.key, asdict(found))
     print(found.status, found.key, found.kind, f"{found.seconds:.1f} s", found.why, file=sys.stderr, flush=True)
+
+
+def case_file(folder: Path, key: str) -> Path:
+    """The arrays of a finding's case."""
+    return folder / "cases" / f"{key}.npz"
 
 
 def outcome_of(solution: Solution, judged: Judgement) -> Outcome:
@@ -149,10 +167,12 @@ def shortened(words: str) -> str:
 
 def outcomes_of(every: Sequence[Solution], kept: Path) -> Iterator[Outcome]:
     """The verdicts that are kept, with what others found."""
+    verdicts = read_lines(kept / VERDICTS)
+    checks = {name: read_lines(kept / file) for name, file in CHECKS.items()}
     for one in every:
-        if (found := read_json(kept / f"{one.key}.json")) is not None:
-            more = {name: read_json(kept / f"{one.key}.{end}.json") or {} for name, end in CHECKS}
-            yield Outcome(**{**found, **more})
+        if one.key in verdicts:
+            more = {name: found.get(one.key, {}) for name, found in checks.items()}
+            yield Outcome(one.key, **{**verdicts[one.key], **more})
 
 
 def measure(arguments: Sequence[str]) -> Figures:
@@ -169,18 +189,13 @@ def measure(arguments: Sequence[str]) -> Figures:
     options = parser.parse_args(arguments)
     options.until = time.monotonic() + options.stop
     options.keep = options.keep.resolve()
-    options.keep.mkdir(parents=True, exist_ok=True)
+    (options.keep / "cases").mkdir(parents=True, exist_ok=True)
     every = read_list(options.list)[: options.first]
     if not options.only_kept:
         start, step = map(int, options.part.split("/"))
         judge_rest(every[start::step], options)
     numbers = {"budget": JudgingTerms().budget, "seed": SEED, "solutions": len(every)}
     return Figures(numbers, {"solutions": records(outcomes_of(every, options.keep))})
-
-
-def read_json(path: Path) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
-    return found
 
 
 if __name__ == "__main__":

@@ -6,12 +6,12 @@ Needs `pip install kernelguard==0.3.2`. FOLDER keeps its class, its rules that m
 """
 
 import argparse
-import json
 import time
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.detection.solutions import read_list
+from benchmarks.detection.kept_lines import add_line
+from benchmarks.detection.solutions import CHECKS, read_list
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
             "rules": sorted({match["pattern"] for match in said["matched_patterns"]}),
             "seconds": round(time.perf_counter() - began, 4),
         }
-        (options.keep / f"{one.key}.text.json").write_text(json.dumps(found), encoding="utf-8")
+        add_line(options.keep / CHECKS["by_text"], one.key, found)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """The list of solutions that benchmarks.detection.solutions judges, drawn by lot from public repositories.
 
-    python -m benchmarks.detection.solutions_drawn MIRRORS FOLDER [--seed 20261130] [--most 250] [--train]
+    python -m benchmarks.detection.solutions_drawn MIRRORS FOLDER [--seed 20261130] [--most 250] [--train 20]
+        [--without FILE...]
 
 MIRRORS has a bare copy of each repository of SOURCES, OWNER+NAME/repo. Of each one at most so many answers are taken,
 in the order of a shuffle by the seed, and all of them are shuffled by the same seed: the first thousand are a draw,
 too. No repository is among them of which solutions were judged here before, and no answer of CUDA-L1 to a problem for
 which that was so. FOLDER gets the files and list.json; with `--train 20`, the 20 of each repository that come next.
+`--without` leaves out the answers of other lists, and those whose verdicts a page's data has: so a draw is fresh.
 """
 
 import argparse
@@ -17,6 +19,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from benchmarks.detection.solutions import digest_of, read_list
+from benchmarks.measurement import read
 
 KERNELBENCH = "ScalingIntelligence/KernelBench"
 """Problems of answers that come without."""
@@ -159,7 +164,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=20261130)
     parser.add_argument("--most", type=int, default=250, help="so many of one repository")
     parser.add_argument("--train", type=int, default=0, help="so many of one that come after these, instead")
+    parser.add_argument("--without", type=Path, nargs="*", default=(), help="lists, or the data of a page")
     options = parser.parse_args()
+    options.without = {digest for path in options.without for digest in digests_in(path)}
     (options.folder / "files").mkdir(parents=True, exist_ok=True)
     kernelbench = Mirror(options.mirrors, KERNELBENCH)
     drawn = list[Drawn]()
@@ -184,9 +191,16 @@ def draw(every: Iterator[Found], options: argparse.Namespace) -> list[Drawn]:
     for one in shuffled:
         if len(different) == most:
             break
-        if "class ModelNew" in (texts := one.read())[0]:
+        if "class ModelNew" in (texts := one.read())[0] and digest_of(*map(str.encode, texts)) not in options.without:
             different.setdefault(texts, one)
     return [(one, *texts) for texts, one in different.items()][first:]
+
+
+def digests_in(path: Path) -> set[str]:
+    """The digests of the answers of a list, or of those that a page's data has verdicts on."""
+    if isinstance(json.loads(path.read_text(encoding="utf-8")), dict):
+        return {one["key"].rpartition("-")[2] for one in read(path).table("solutions")}
+    return {one.digest for one in read_list(path)}
 
 
 def write(drawn: list[Drawn], folder: Path) -> None:

@@ -10,7 +10,6 @@ float32 does; kfuzz's interval *agrees* if float64 lies in it, or no farther fro
 
 import argparse
 import inspect
-import json
 import math
 import sys
 from collections.abc import Mapping
@@ -21,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.detection.built_together import run_file
-from benchmarks.detection.solutions import Solution, outcomes_of, read_list
+from benchmarks.detection.kept_lines import add_line
+from benchmarks.detection.solutions import CHECKS, Solution, case_file, outcomes_of, read_list
 from benchmarks.detection.solutions_on_gpu import widen
 from kfuzz.claims.kernel import whole_numbers
 
@@ -40,11 +40,11 @@ def main() -> None:
     options = parser.parse_args()
     every = {one.key: one for one in read_list(options.list)}
     for outcome in outcomes_of([*every.values()], options.keep):
-        arrays = options.keep / f"{outcome.key}.npz"
+        arrays = case_file(options.keep, outcome.key)
         if outcome.worst and arrays.is_file() and not outcome.in_float64:
             with np.load(arrays) as case:
                 found = check(every[outcome.key], outcome.worst, dict(case))
-            (options.keep / f"{outcome.key}.float64.json").write_text(json.dumps(found), encoding="utf-8")
+            add_line(options.keep / CHECKS["in_float64"], outcome.key, found)
             print(outcome.key, found, file=sys.stderr, flush=True)
 
 

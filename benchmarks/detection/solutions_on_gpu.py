@@ -11,9 +11,9 @@ eval.py has it: five other draws of the inputs, allclose with 1e-4 against torch
 same with the 1e-2 of its first versions. Neither kfuzz nor its oracle takes part. Runs what others wrote, natively.
 Long, since it is the process that runs one solution, too, and knows nothing of kfuzz.
 
-A core builds a solution in about a minute, and twice that with all of torch's headers: nvcc gets those of tensors alone
-(HEADER), and all of them if that fails. Solutions are built several at a time (benchmarks.detection.built_together),
-and by themselves where that fails.
+A core builds a solution in about a minute, and twice that with all of torch's headers: the compilers get those of
+tensors alone (HEADER), and all of them if that fails. Solutions are built several at a time
+(benchmarks.detection.built_together), and by themselves where that fails.
 """
 
 import argparse
@@ -36,13 +36,12 @@ from typing import IO, Any
 
 from benchmarks.detection.any_order import part_of_bound
 from benchmarks.detection.built_together import NAME, USED, batches, run_file, stand_in
-from benchmarks.detection.solutions import Solution, read_list
+from benchmarks.detection.kept_lines import add_line, read_lines
+from benchmarks.detection.solutions import CHECKS, Solution, read_list
 
 SEED = 42
 TRIALS, TOLERANCE, LOOSE = 5, 1e-4, 1e-2
 """KernelBench's for float32, absolute and relative: today's, and that of its versions 0 and 0.1."""
-AT_ONCE = 1
-"""Solutions that have arrays on one GPU at a time: the largest problem takes 70 GB in float64."""
 SECONDS = 450.0
 ON_GPU = 90
 """Seconds for a solution once the GPU is its own: one that hangs would keep it from the others."""
@@ -51,14 +50,21 @@ PART = 1 << 26
 COMPLAINT = re.compile(r"\berror\b(?! building extension)|cannot find", re.IGNORECASE)
 RAISED = re.compile(r"(?:\w+\.)*\w+(?:Error|Exception)\b")
 UNDECIDED = "the problem has several answers, or none that is a tensor"
+RANDOM = "the problem draws random numbers"
+FAILED = "the problem's own model fails: "
+NO_GPU = "no GPU: "
+OPEN = (UNDECIDED, RANDOM, FAILED, NO_GPU, "more than ", "no answer in ")
+"""How the reasons begin for which a solution is neither right nor wrong."""
+ROOT = Path(__file__).parents[2]
 HEADER = """#pragma once
-#ifdef __CUDACC__
 #include <torch/types.h>
-#else
-#include_next <torch/extension.h>
+#ifndef __CUDACC__
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/utils/pybind.h>
 #endif
 """
-"""torch/extension.h without the bindings to Python and the modules: 35 seconds of a core with nvcc instead of 88."""
+"""torch/extension.h without the modules, and for nvcc without the bindings to Python: 35 seconds of a core with nvcc
+instead of 88, and 14 with g++ instead of 26."""
 
 
 def main() -> None:
@@ -71,26 +77,22 @@ def main() -> None:
     parser.add_argument("--gpus", type=int, default=1)
     parser.add_argument("--stop", type=float, default=math.inf, help="keep nothing that ends after this time")
     parser.add_argument("--together", type=int, default=10, help="so many solutions are built as one extension")
+    parser.add_argument("--at-once", type=int, default=1, help="so many have arrays on one GPU at a time")
     parser.add_argument("--one", help="the key of one solution, to check in this process")
     parser.add_argument("--built", type=Path, help="the folder of an extension that has its functions")
     options = parser.parse_args()
     every = {one.key: one for one in read_list(options.list)}
     if options.one:
-        print(json.dumps(check(every[options.one], options.built)))
+        print(json.dumps(check(every[options.one], options)))
         return
     options.keep, options.until = options.keep.resolve(), time.monotonic() + options.stop
     options.keep.mkdir(parents=True, exist_ok=True)
-    chosen = [one for one in [*every.values()][: options.first] if not gpu_file_of(one, options).is_file()]
+    known = read_lines(options.keep / CHECKS["on_gpu"])
+    chosen = [one for one in [*every.values()][: options.first] if one.key not in known]
     with ThreadPoolExecutor(options.jobs) as pool:
         parts = enumerate(batches(chosen, options.together))
         left = [one for part in pool.map(lambda one: check_batch(one[1], one[0], options), parts) for one in part]
         list(pool.map(lambda one: check_batch([one[1]], one[0], options), enumerate(left)))
-
-
-def gpu_file_of(solution: Solution, options: argparse.Namespace) -> Path:
-    """The file of what was found of a solution."""
-    keep: Path = options.keep
-    return keep / f"{solution.key}.gpu.json"
 
 
 def check_batch(batch: Sequence[Solution], number: int, options: argparse.Namespace) -> list[Solution]:
@@ -123,15 +125,16 @@ def check_apart(solution: Solution, own: dict[str, str], options: argparse.Names
     if time.monotonic() > options.until:
         return
     words = [sys.executable, "-m", "benchmarks.detection.solutions_on_gpu", str(options.list.resolve()), "--keep",
-             str(options.keep), "--one", solution.key, *(("--built", str(built)) if built else ())]  # fmt: skip
+             str(options.keep), "--at-once", str(options.at_once), "--one", solution.key,
+             *(("--built", str(built)) if built else ())]  # fmt: skip
     has_built, found = run_apart(words, own, has_few_headers=True)
     if solution.language == "cuda" and not has_built:
         has_built, found = run_apart(words, own, has_few_headers=False)
         if not has_built:
             found = {**found, "ran": False, "why": found.get("why", "no extension was built, and it answered by torch")}
-    has_no_memory = "OutOfMemoryError" in found.get("why", "")  # another process has it
+    has_no_memory = re.search("OutOfMemoryError|out of memory", found.get("why", ""))  # another process has it
     if time.monotonic() < options.until and not has_no_memory:  # after that time its compiler may have been stopped
-        gpu_file_of(solution, options).write_text(json.dumps(found), encoding="utf-8")
+        add_line(options.keep / CHECKS["on_gpu"], solution.key, found)
         print(solution.key, found, file=sys.stderr, flush=True)
 
 
@@ -141,7 +144,8 @@ def environment(folder: Path, own: dict[str, str], has_few_headers: bool = True)
     header.parent.mkdir(parents=True)
     header.write_text(HEADER, encoding="utf-8")
     few = {"CPATH": str(header.parent.parent)} if has_few_headers else {}
-    return {**os.environ, **own, "TORCH_EXTENSIONS_DIR": str(folder), **few}
+    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, **own, "PYTHONPATH": paths, "TORCH_EXTENSIONS_DIR": str(folder), **few}
 
 
 def run_apart(words: list[str], own: dict[str, str], has_few_headers: bool) -> tuple[bool, dict[str, Any]]:
@@ -155,6 +159,8 @@ def run_apart(words: list[str], own: dict[str, str], has_few_headers: bool) -> t
         has_built = any(Path(folder).rglob("*.so"))
     if done.returncode == -signal.SIGALRM:
         return True, {"ran": False, "why": f"no answer in {ON_GPU} s"}
+    if done.returncode == -signal.SIGKILL:
+        return True, {"ran": False, "why": "more than the machine's memory"}
     lines = done.stdout.splitlines()
     if done.returncode or not lines:
         said = done.stderr.strip().splitlines()
@@ -167,25 +173,32 @@ def run_apart(words: list[str], own: dict[str, str], has_few_headers: bool) -> t
     return has_built, found
 
 
-def check(solution: Solution, built: Path | None) -> dict[str, Any]:
+def check(solution: Solution, options: argparse.Namespace) -> dict[str, Any]:
     """What a solution answers at home, and whether it used its part of an extension of several."""
-    with stand_in(solution.key, built):
-        found = measured(solution)
+    with stand_in(solution.key, options.built):
+        found = measured(solution, options.at_once)
     return {**found, NAME: bool(USED)}
 
 
-def measured(solution: Solution) -> dict[str, Any]:
+def measured(solution: Solution, at_once: int) -> dict[str, Any]:
     """The error of a solution at home, of torch in float32, and the benchmark's own test."""
     import torch  # noqa: PLC0415  only the process of one solution needs it
 
-    problem = run_file(solution.problem, "problem")
+    try:
+        problem = run_file(solution.problem, "problem")
+    except Exception as error:
+        return {"ran": False, "why": FAILED + words_of(error)}
     began = time.perf_counter()
     try:
         answer = run_file(solution.solution, "answer")
     except BaseException as error:
         return {"ran": False, "why": f"no import: {words_of(error)}"}
     found = {"build_seconds": time.perf_counter() - began}
-    with one_of_few(), torch.no_grad():
+    try:
+        torch.zeros(1, device="cuda")  # begins with the GPU, for seconds, before others have to wait for this process
+    except Exception as error:
+        return {"ran": False, "why": NO_GPU + words_of(error)}
+    with one_of_few(at_once), torch.no_grad():
         signal.alarm(ON_GPU)  # it ends the process, whatever that waits for
         found |= against_float64(torch, solution.name, problem, answer)
         torch.cuda.empty_cache()
@@ -196,13 +209,19 @@ def against_float64(torch: Any, name: str, problem: Any, answer: Any) -> dict[st
     """The error of a solution at home, and of torch in float32."""
     flags = torch.backends.cudnn.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    model, wide = (build(torch, one) for one in (problem.Model, problem.Model))
-    torch.manual_seed(SEED)
-    inputs = made_inputs(torch, problem)
-    exact = wide.double()(*(widen(torch, one) for one in inputs))
-    if not isinstance(exact, torch.Tensor):
-        return {"ran": False, "why": UNDECIDED}
-    found = {"single": compare(torch, model(*inputs), exact, inputs, model)}
+    try:
+        model, wide = (build(torch, one) for one in (problem.Model, problem.Model))
+        torch.manual_seed(SEED)
+        inputs = made_inputs(torch, problem)
+        before = random_states(torch)
+        exact = wide.double()(*(widen(torch, one) for one in inputs))
+        if not isinstance(exact, torch.Tensor):
+            return {"ran": False, "why": UNDECIDED}
+        if random_states(torch) != before:
+            return {"ran": False, "why": RANDOM}
+        found = {"single": compare(torch, model(*inputs), exact, inputs, model)}
+    except Exception as error:
+        return {"ran": False, "why": FAILED + words_of(error)}
     try:
         given = [one.clone() if isinstance(one, torch.Tensor) else one for one in inputs]
         got = build(torch, answer.ModelNew, problem)(*given)
@@ -246,6 +265,11 @@ def made_inputs(torch: Any, problem: Any) -> list[Any]:  # noqa: ANN401  modules
     with torch.device("cuda"):
         inputs = problem.get_inputs()
     return [one.cuda() if isinstance(one, torch.Tensor) else one for one in inputs]
+
+
+def random_states(torch: Any) -> list[list[int]]:  # noqa: ANN401  a module
+    """What the next random numbers depend on."""
+    return [one.get_rng_state().tolist() for one in (torch, torch.cuda)]
 
 
 def build(torch: Any, of: Any, problem: ModuleType | None = None) -> Any:  # noqa: ANN401  torch and a class of theirs
@@ -301,10 +325,10 @@ def without_folder(words: str) -> str:
 
 
 @contextmanager
-def one_of_few() -> Iterator[None]:
-    """Wait until fewer than AT_ONCE processes have arrays on this GPU."""
+def one_of_few(most: int) -> Iterator[None]:
+    """Wait until fewer than so many processes have arrays on this GPU; the largest problem takes 70 GB in float64."""
     gpu = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
-    places = [Path(tempfile.gettempdir()) / f"solutions-on-gpu-{gpu}-{n}" for n in range(AT_ONCE)]
+    places = [Path(tempfile.gettempdir()) / f"solutions-on-gpu-{gpu}-{n}" for n in range(most)]
     with ExitStack() as stack:
         files = [stack.enter_context(place.open("w")) for place in places]
         while not any(map(is_taken, files)):

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from benchmarks.detection.intervals import LEVEL, share_in_words
 from benchmarks.detection.solutions import STATUSES
 from benchmarks.detection.solutions_of_people import CHALLENGES
-from benchmarks.detection.solutions_on_gpu import UNDECIDED
+from benchmarks.detection.solutions_on_gpu import OPEN
 from benchmarks.measurement import Measurement, Record
 from benchmarks.page import Blocks, Lines, heading, long_table, table, text
 
@@ -21,8 +21,6 @@ FAR = 1000
 """An answer whose error is so many times that of torch in float32 does not compute the problem."""
 LEAST = 1e-9
 """An error of torch that counts as this, where it is smaller."""
-SLOW = ("more than ", "no answer in ")
-"""What the GPU says of a solution that was stopped: neither right nor wrong."""
 Truth = Literal["right", "wrong", "open"]
 ACCUSED = ("broken", "misbehaved")
 
@@ -56,7 +54,8 @@ def show(made: Measurement) -> Blocks:
             f"finding: {sum(one['wrong'] for one in wide)} are wrong, and {sum(one['agrees'] for one in wide)} of",
             "kfuzz's intervals are right.",
         )
-    if checked := [one for one in every if one["on_gpu"]]:
+    if reached := [number for number, one in enumerate(every, 1) if one["on_gpu"]]:
+        checked = every[: reached[-1]]
         yield from rates(checked)
         yield from beside_rivals(checked)
     yield from made.note()
@@ -95,8 +94,10 @@ def truth_of(one: Record) -> Truth:
     why = found.get("why", "")
     if one["in_float64"].get("wrong"):
         return "wrong"
+    if not found:
+        return "open"
     if not found["ran"]:
-        return "open" if why == UNDECIDED or why.startswith(SLOW) else "wrong"
+        return "open" if why.startswith(OPEN) else "wrong"
     if is_far(found) and not (found.get("of_any_order") or 2) <= 1:
         return "wrong"
     return "wrong" if found.get("changes_inputs") else "right"
@@ -120,8 +121,9 @@ def rates(checked: Sequence[Record]) -> Lines:
         f"The first {len(checked)} of the draw: torch built them with nvcc, gave them the inputs of `get_inputs` at",
         "the problem's own sizes, and computed the model in float64, with the same weights. *wrong*: it does not",
         f"build or run there, its error in 2-norms is over {FAR} times that of torch in float32, it changes its",
-        "inputs, or the element that kfuzz calls wrong is wrong in float64. *open*: it was stopped, or has several",
-        "answers.",
+        "inputs, or the element that kfuzz calls wrong is wrong in float64. *open*: it was stopped, its problem fails,",
+        "draws random numbers or has several answers, or the time was over before",
+        f"({sum(not one['on_gpu'] for one in checked)} of them).",
         "Usual inputs do not show what goes wrong for other values, in other orders of threads, or outside of an",
         "array: a right one that kfuzz accuses is listed below with kfuzz's words.",
     )
@@ -130,11 +132,14 @@ def rates(checked: Sequence[Record]) -> Lines:
     rows = ((truth, *(found[truth, status] for status in STATUSES)) for truth in truths)
     yield from table("l" + "r" * len(STATUSES), ("on the GPU and in float64", *STATUSES), rows)
     of = {truth: sum(found[truth, status] for status in STATUSES) for truth in truths}
-    rejected = sum(found["right", status] for status in ACCUSED)
+    rejected, accused = (sum(found[truth, status] for status in ACCUSED) for truth in ("right", "wrong"))
+    accepted = found["wrong", "kept"]
     yield from text(
-        f"False accepts: {share_in_words(found['wrong', 'kept'], of['wrong'])} of the wrong ones.",
-        f"False rejects, at most: {share_in_words(rejected, of['right'])} of the right ones. The intervals are those",
-        f"of Clopper and Pearson at {LEVEL:.0%}.",
+        f"False accepts: {share_in_words(accepted, of['wrong'])} of the wrong ones, and",
+        f"{share_in_words(accepted, accepted + found['right', 'kept'])} of those that are kept.",
+        f"False rejects, at most: {share_in_words(rejected, of['right'])} of the right ones, and",
+        f"{share_in_words(rejected, rejected + accused)} of those that are accused. The intervals are those of Clopper",
+        f"and Pearson at {LEVEL:.0%}.",
     )
     odd = [one for one in checked if is_odd(one)]
     head = ("solution", "status", "kind", "error", "on the GPU", "kfuzz's words")
@@ -150,7 +155,7 @@ def cells(one: Record) -> tuple[str, ...]:
     """A solution about which the two disagree, or seem to."""
     found = one["on_gpu"]
     ratio = ratio_of(found)
-    shown = "-" if not found["ran"] else "no number" if ratio is None else f"{ratio:.3g}"
+    shown = "-" if not found.get("ran") else "no number" if ratio is None else f"{ratio:.3g}"
     words = (found.get("why", ""), one["why"])
     return one["key"], one["status"], one["kind"], shown, *(each.replace("|", "/") for each in words)
 
@@ -203,7 +208,7 @@ def by_kfuzz(one: Record) -> bool | None:
 def by_own_test(name: str) -> Decides:
     def decide(one: Record) -> bool | None:
         found = one["on_gpu"]
-        if not found["ran"] and found.get("why", "").startswith((UNDECIDED, *SLOW)):
+        if not found or (not found["ran"] and found.get("why", "").startswith(OPEN)):
             return None
         return bool(found.get(name, False))
 
