@@ -28,10 +28,10 @@ from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.state import Discovery
 from kfuzz.campaign.trials.defect import Defect
 from kfuzz.cases.case import Case, numbers_in
+from kfuzz.cases.plans.finite_numbers import promised_finite
 from kfuzz.cases.plans.home import home_of, sizes_of_object
 from kfuzz.cases.plans.scale import BUDGET
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.references.running import inputs_always_finite
 from kfuzz.common.errors import ClaimError, line_of
 from kfuzz.common.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.common.text.cuda_in_python import builds_cuda
@@ -182,7 +182,7 @@ def trials_of(kernel: Kernel, budget: float) -> int:
 def judge_answer(kernel: Kernel, terms: JudgingTerms, device: str, describe: Describe) -> Judgement:
     """The verdict on a kernel. Raises nothing that is the answer's fault."""
     began = time.monotonic()
-    kernel = with_promised_inputs(replace(kernel, drawn_by=kernel.shown_op))
+    kernel = replace(kernel, drawn_by=kernel.shown_op, always_finite=promised_finite(kernel))
     planned = trials_of(kernel, terms.budget)
     shared = _SharedDevice(device)
     blank = Judgement("not judged", "none", seed=terms.seed, budget=terms.budget, planned=planned, device=device)
@@ -321,18 +321,6 @@ class _AnswerSearch:
                 found = f"its values are right, and it is not {name}, which is required"
                 return replace(blank, status="broken", stage=stage, finding=found)
         return replace(blank, status="kept", stage=stage)
-
-
-def with_promised_inputs(kernel: Kernel) -> Kernel:
-    """The kernel with inputs as its problem has them: of an infinity that get_inputs never makes it promises nothing.
-
-    max(x, 0) by fmaxf is right, and gives 0 for a NaN where torch.relu gives NaN. If the claim says what becomes of
-    them, they count.
-    """
-    special = kernel.special
-    if kernel.reference is None or special.nan or special.pos_inf or special.all_neg_inf:
-        return kernel
-    return replace(kernel, always_finite=inputs_always_finite(kernel.op))
 
 
 def with_small_object(kernel: Kernel) -> Kernel:

@@ -1,6 +1,6 @@
 """Inputs without infinities and NaNs, for arrays in which the maker of a problem's inputs never has one.
 
-Knows recipes and element types; it knows no op.
+Knows recipes, element types and what a reference promises; it knows no op.
 """
 
 from dataclasses import replace
@@ -9,7 +9,22 @@ import numpy as np
 
 from kfuzz.cases.case import Values
 from kfuzz.cases.recipe import Band, Recipe, bits_of
+from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.references.running import inputs_always_finite
 from kfuzz.oracle.numbers.elements import Element
+
+
+def promised_finite(kernel: Kernel) -> tuple[str, ...]:
+    """The inputs in which the maker of a problem's inputs never has an infinity or NaN, and the claim says nothing of
+    these.
+
+    max(x, 0) by fmaxf is right, and gives 0 for a NaN where torch.relu gives NaN. If the claim says what becomes of
+    them, they count.
+    """
+    special = kernel.special
+    if kernel.reference is None or special.nan or special.pos_inf or special.all_neg_inf:
+        return ()
+    return inputs_always_finite(kernel.op)
 
 
 def with_finite_numbers(made: Recipe | Values, element: Element) -> Recipe | Values:

@@ -19,7 +19,7 @@ from kfuzz.cases.plans import planners
 from kfuzz.cases.plans.choose import Choose, once_in, one_of
 from kfuzz.cases.plans.edges import floats
 from kfuzz.cases.plans.families import NAN, NEG_INF, POS_INF
-from kfuzz.cases.plans.finite_numbers import with_finite_numbers
+from kfuzz.cases.plans.finite_numbers import promised_finite, with_finite_numbers
 from kfuzz.cases.plans.home import home_of
 from kfuzz.cases.plans.indices import indices_recipe
 from kfuzz.cases.plans.large import large_size
@@ -50,6 +50,10 @@ PLAIN_WINDOWS = 2
 """Of so many trials of a convolution one chooses among the four: the others show what large numbers lose."""
 ODD_WINDOWS = 2
 """Of so many of these that are not hostile one has -inf or NaN in one place, and all answers elsewhere are finite."""
+ODD_TRIALS = 8
+"""Of so many trials one has infinities or NaNs in the inputs in which the maker of a problem's inputs has none: what
+follows from them is no error, and it hides what follows from numbers that are as large.
+"""
 MANY_NUMBERS = 1 << 16
 """From so many terms on, n roundings of 2^-24 are more than 1 / sqrt(n), by which the means of plain noise differ."""
 HOSTILE_IF_MANY = 4
@@ -226,7 +230,10 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
     whole: dict[str, Recipe | Values] = {role: in_shape(one, wanted[role]) for role, one in recipes.items()}
     whole |= {role: one for role, one in integers.items() if not isinstance(one, Recipe)}
     elements = {str(one.reads): one.element for one in ground.kernel.arrays.values() if one.element.is_float}
-    for role in ground.kernel.always_finite:
+    promised = ground.kernel.always_finite
+    if not promised and (named := promised_finite(ground.kernel)):
+        promised = () if once_in(choose, ODD_TRIALS) else named
+    for role in promised:
         if role in whole and role in elements and not elements[role].is_narrow:
             whole[role] = with_finite_numbers(whole[role], elements[role])
     for role, view in views.items():

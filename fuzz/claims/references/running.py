@@ -145,6 +145,7 @@ def asked_at(
         yield folder
 
 
+@functools.lru_cache(maxsize=KEPT)
 def inputs_always_finite(file: str) -> tuple[str, ...]:
     """The inputs in which the problem's get_inputs makes no infinity and no NaN."""
     return tuple(json.loads(Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")).get("finite", ()))
