@@ -41,7 +41,10 @@ WithText = Callable[[Sight, str], list[Sight] | None]
 def add_missing_order(
     sights: list[Sight], source: str, again: Callable[[Sight], Again | None], with_text: WithText
 ) -> list[Sight]:
-    """The sights with races that say what is missing. A race that a wider scope alone prevents becomes an error."""
+    """The sights with races that say what is missing. A race that a wider scope alone prevents becomes an error.
+
+    A race of relaxed accesses that a writer's fence alone prevents is an error if a late write changes the result.
+    """
     explained: list[Sight] = []
     tried, barriers = 0, BarrierSearch(source, with_text)
     for sight in sights:
@@ -165,7 +168,20 @@ def _add_words(sight: Sight, race: Race, repair: tuple[int, str] | None) -> Sigh
         words = _general_words(race, first, second)
     is_certain = repair is not None and repair[0] == Assume.scopes_reach
     severity = "error" if is_certain else finding.severity
-    return replace(sight, finding=replace(finding, severity=severity, message=f"{finding.message}; {words}"))
+    doubt = "late" if repair is not None and _is_published_too_early(sight, race, repair[0]) else sight.doubt
+    named = replace(finding, severity=severity, message=f"{finding.message}; {words}")
+    return replace(sight, finding=named, doubt=doubt)
+
+
+def _is_published_too_early(sight: Sight, race: Race, repair: int) -> bool:
+    """Whether a relaxed read follows an atomic that publishes a relaxed write, and only the writer's fence is missing.
+
+    GPUs make the writes of a thread visible in any order. They keep the order of a thread's volatile reads, so a
+    reader's missing fence stays a warning.
+    """
+    is_relaxed = race.traits & race.other_traits & Traits.is_volatile
+    is_doubtful = sight.finding.severity == "warning" and sight.doubt is None
+    return bool(is_relaxed and is_doubtful and race.writes != race.other_writes and repair == Assume.atomics_release)
 
 
 def _name_line(line: int | None, file: str, is_alone: bool) -> str:

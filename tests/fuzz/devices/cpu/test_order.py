@@ -87,6 +87,45 @@ def test_a_warning_of_a_race_says_what_an_experiment_changes(device: CpuDevice) 
     assert any("y[0] depends on the order" in one for one in found)
 
 
+RELAXED_LAST_BLOCK = """
+    __global__ void k(float *y, volatile float *part, unsigned *arrived) {
+        part[blockIdx.x] = 1.0f;
+        if (BEFORE) __threadfence();
+        if (atomicAdd(arrived, 1u) != gridDim.x - 1) return;
+        __threadfence();
+        float sum = 0.0f;
+        for (unsigned i = 0; i < gridDim.x; i++) sum += part[i];
+        y[0] = sum;
+    }"""
+RELAXED_MESSAGE = """
+    __global__ void k(float *y, volatile float *part, volatile int *flag) {
+        if (blockIdx.x == 0) {
+            part[0] = 1.0f;
+            __threadfence();
+            *flag = 1;
+        } else if (blockIdx.x == 1) {
+            while (*flag == 0) {}
+            y[0] = part[0];
+        }
+    }"""
+
+
+def severities_of_races(device: CpuDevice, text: str, counter: str) -> list[str]:
+    """Those of the races of one run of a text, in which a block of one thread reads what others have written."""
+    arguments = {"y": "f32[1]", "part": "f32[4]", counter: np.zeros(1, np.int32)}
+    found = device.run(job_of(text, ("k",), "k", arguments, block=1, grid=4), CHECK).findings
+    return [one.severity for one in found if one.kind == "race"]
+
+
+def test_a_relaxed_write_without_a_fence_before_its_atomic_is_an_error(device: CpuDevice) -> None:
+    assert severities_of_races(device, RELAXED_LAST_BLOCK.replace("BEFORE", "false"), "arrived") == ["error"]
+    assert severities_of_races(device, RELAXED_LAST_BLOCK.replace("BEFORE", "true"), "arrived") == []
+
+
+def test_a_relaxed_read_without_a_fence_after_its_flag_stays_a_warning(device: CpuDevice) -> None:
+    assert {*severities_of_races(device, RELAXED_MESSAGE, "flag")} == {"warning"}
+
+
 def test_a_race_between_blocks_names_both_threads_and_their_blocks(device: CpuDevice) -> None:
     (found, *_) = races(device, "message_between_blocks")
     assert found.block == (0, 0, 0)
