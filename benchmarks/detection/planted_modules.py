@@ -31,7 +31,7 @@ from pathlib import Path
 from benchmarks.detection.ptx_places import SORTS, Place, places, why_harmless, with_change, with_trap
 from benchmarks.detection.swapped_modules import NvccDevice, Swaps, hooked
 from benchmarks.measurement import Figures, Record
-from kfuzz.campaign.schedule import attempt_of, is_large, probe_of
+from kfuzz.campaign.schedule import attempt_of, is_check, is_large, probe_of
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.plans.choose import seed_of, seeded_choices
 from kfuzz.cases.plans.plan import Attempt, plan_at
@@ -46,7 +46,7 @@ from tests.fuzz.devices.python.test_tilelang_launches import RELU
 
 DATA = Path(__file__).parents[2] / "tests" / "data"
 SEEDS = (1, 2, 3)
-SIZES, SIZES_SEED = 8, 31
+SIZES, SIZES_SEED = 6, 31
 FIRST_TRIAL, MOST_TRIALS = 4, 400
 """Trials whose sizes are taken: the very first have one row."""
 DRAWS = 4
@@ -63,6 +63,8 @@ FITS: Mapping[str, Sequence[str]] = {
     "bound": (*WRONG, *OUTSIDE, *STUCK, *IN_FLIGHT),
 }
 """The kinds of errors that show a change of a sort."""
+COUNTED = ("found", "warned", "missed")
+"""The verdicts of changes that are not proved to be without effect."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,14 @@ class Exhibit:
     text: str = ""
     """Of a file that tests have in themselves."""
     modules: int = 2
+    launch: int = 0
+    """Which of the launches that a campaign draws, if its claim has several."""
 
     @property
     def title(self) -> str:
-        return " ".join((self.name, *(new for _, new in self.edits)))
+        return " ".join(
+            (self.name, *(new for _, new in self.edits), *([f"launch {self.launch}"] if self.launch else []))
+        )
 
     def source(self) -> str:
         found = next(DATA.joinpath("callables").glob(f"{self.door}/{self.name}.py")) if not self.text else None
@@ -98,24 +104,43 @@ def claimed(op: str, axes: str, text: str) -> str:
 
 ONCE = "if not MADE:\n        MADE.append(cute.compile(launch, *given))\n    MADE[0](*given)"
 NEGATED = (
-    ("{fence}", "cute.arch.fence_view_async_shared()"), ("* 2", "* -1"), ("ROWS, COLS = 8, 32", "ROWS, COLS = 8, 32\nMADE = []"),
-    ("cute.compile(launch, *given)(*given)", ONCE), ("y.sum(1)[: x.shape[0]] / 2 - (32 - x.shape[1])", "-y[: x.shape[0], : x.shape[1]]"),
+    ("{fence}", "cute.arch.fence_view_async_shared()"), ("* 2", "* -1"),
+    ("ROWS, COLS = 8, 32", "ROWS, COLS = 8, 32\nMADE = []"),
+    ("cute.compile(launch, *given)(*given)", ONCE),
+    ("y.sum(1)[: x.shape[0]] / 2 - (32 - x.shape[1])", "-y[: x.shape[0], : x.shape[1]]"),
 )  # fmt: skip
 """The test's kernel computes a sum with ones that cancel; here it is a copy, exact for each number, compiled once."""
 TMA_ROWS = claimed("copy", 'rows = "1..16", cols = "1..32"', edited(DOUBLE, NEGATED))
-PIPELINE = claimed("relu", 'rows = [3, 64, 65, 130], cols = [32, 36, 96]', RELU.format(argument="x"))
+PIPELINE = claimed("relu", "rows = [3, 64, 65, 130], cols = [32, 36, 96]", RELU.format(argument="x"))
 ASYNC_CU = (
     "gemm/wgmma_f16", "scaled_gemm/e4m3_promoted", "gemm/tiles_by_bulk_copy", "softmax/row_by_bulk_copy",
     "softmax/row_in_cluster", "softmax/row_in_shared", "layer_norm/row_in_shared", "layer_norm/row_in_cluster",
-    "rms_norm/row_in_shared", "rms_norm/row_in_cluster", "right/tcgen05_gemm", "right/gemm_by_tensor_maps",
-    "right/rows_by_tensor_map", "properties/last_block_adds_in_order", "properties/rows_from_a_queue",
-    "properties/two_paths_one_order",
+    "rms_norm/row_in_shared", "rms_norm/row_in_cluster", "right/tcgen05_gemm", "properties/last_block_adds_in_order",
+    "properties/rows_from_a_queue", "properties/two_paths_one_order", "reduce/max_sum_last_block",
+    "prefix_sum/look_back",
 )  # fmt: skip
-OTHER_CU = (
-    "reduce/*", "prefix_sum/*", "transpose/*", "sgemm/*", "softmax_backward/*", "top_k/*", "causal_attention/*",
-    "cross_entropy/*", "group_norm/*", "segment_sum/*", "embedding/*", "max_pool3d/*", "gemv/*", "argmax/*",
-    "swiglu_quantize/*", "sort/*",
+SEVERAL_LAUNCHES = (
+    "softmax/row_in_cluster", "softmax/row_in_shared", "softmax/row_by_bulk_copy", "layer_norm/row_in_shared",
+    "layer_norm/row_in_cluster", "rms_norm/row_in_shared", "rms_norm/row_in_cluster", "reduce/max_sum_last_block",
+    "prefix_sum/look_back",
 )  # fmt: skip
+OTHER_OPS = (
+    "logsumexp", "layer_norm_backward", "transpose", "sgemm", "softmax_backward", "top_k", "causal_attention",
+    "cross_entropy", "group_norm", "segment_sum", "embedding", "max_pool3d", "gemv", "argmax",
+    "swiglu_quantize", "sort",
+)  # fmt: skip
+
+
+def path_of(name: str) -> Path:
+    """The CUDA file of a name."""
+    return (DATA if name.startswith(("right/", "properties/")) else KERNELS) / f"{name}.cu"
+
+
+def first_of(op: str) -> str:
+    """The name of the first kernel of an op."""
+    return f"{op}/{sorted((KERNELS / op).glob('*.cu'))[0].stem}"
+
+
 EXHIBITS = (
     Exhibit("cute", "double_by_tensor_maps", text=TMA_ROWS),
     Exhibit("cute", "double_by_tensor_maps", (("64, 1, 1", "128, 1, 1"), ("COLS, 64", "COLS, 128")), TMA_ROWS, 1),
@@ -124,7 +149,8 @@ EXHIBITS = (
     Exhibit("triton", "row_sum_by_descriptor", modules=3),
     Exhibit("triton", "row_sum_by_own_descriptors", modules=3),
     Exhibit("triton", "row_sum_by_locks", modules=2),
-    *(Exhibit("nvcc", one, modules=2 if "/" in one and "right" not in one else 2) for one in ASYNC_CU),
+    *(Exhibit("nvcc", one) for one in ASYNC_CU),
+    *(Exhibit("nvcc", one, launch=launch) for one in SEVERAL_LAUNCHES for launch in (1, 2)),
     Exhibit("triton", "softmax"),
     Exhibit("triton", "matmul", modules=3),
     Exhibit("triton", "row_sum"),
@@ -144,14 +170,8 @@ EXHIBITS = (
     Exhibit("warp", "softmax", modules=1),
     Exhibit("warp", "row_sum_of_tiles", modules=1),
     Exhibit("warp", "row_sum_of_tiles", (("THREADS = 64", "THREADS = 128"),), modules=1),
-    *(Exhibit("nvcc", one, modules=1) for one in OTHER_CU),
+    *(Exhibit("nvcc", first_of(one), modules=1) for one in OTHER_OPS),
 )
-
-
-def path_of(name: str) -> Path:
-    """The CUDA file of a name; `*` stands for the first one of its folder."""
-    folder = DATA if name.startswith(("right/", "properties/")) else KERNELS
-    return sorted(folder.glob(f"{name}.cu"))[0]
 
 
 @dataclass
@@ -173,20 +193,19 @@ class Bench:
         return run_trial(self.kernel, attempt.case, attempt.tune, self.device, probe)
 
 
-def sizes_of(kernel: Kernel) -> list[Attempt]:
+def sizes_of(kernel: Kernel, launch: int) -> list[Attempt]:
     """Attempts at different sizes with one launch, as a campaign draws them where it checks."""
-    made: dict[tuple[object, ...], Attempt] = {}
-    tune: Mapping[str, int] | None = None
+    by_launch: dict[tuple[object, ...], dict[tuple[object, ...], Attempt]] = {}
     for index in range(FIRST_TRIAL, MOST_TRIALS):
-        if len(made) == SIZES:
-            break
-        if is_large(index) or index % 6 != 1:
+        if is_large(index) or not is_check(index):
             continue
         one = attempt_of(kernel, SIZES_SEED, index)
-        tune = one.tune if tune is None else tune
-        if one.tune == tune:
-            made.setdefault(tuple(kernel.axes_of(one.case.arrays).items()), one)
-    return list(made.values())
+        made = by_launch.setdefault(tuple(one.tune.items()), {})
+        made.setdefault(tuple(kernel.axes_of(one.case.arrays).items()), one)
+        every = list(by_launch.values())
+        if len(every) > launch and len(every[launch]) == SIZES:
+            break
+    return list(every[min(launch, len(every) - 1)].values())
 
 
 @dataclass
@@ -208,7 +227,7 @@ class Benches:
         if exhibit.door != "nvcc":
             path.write_text(hooked(exhibit.source(), swaps.folder), encoding="utf-8")
         kernel = load(path)
-        return Bench(exhibit, kernel, self.devices[exhibit.door], swaps, sizes_of(kernel))
+        return Bench(exhibit, kernel, self.devices[exhibit.door], swaps, sizes_of(kernel, exhibit.launch))
 
 
 def unedited(bench: Bench) -> tuple[Record, dict[str, str], dict[str, list[int]]]:
@@ -258,7 +277,8 @@ def plant(bench: Bench, name: str, text: str, place: Place, numbers: Sequence[in
     began = time.monotonic()
     seen = [kinds_in(bench, seed, numbers, fits) for seed in SEEDS]
     found = sum(any(kind in fits for kind in errors) for errors, _ in seen)
-    verdict = "found" if found == len(SEEDS) else "missed"
+    is_warned = all(any(kind in fits for kind in warnings) for _, warnings in seen)
+    verdict = "found" if found == len(SEEDS) else "warned" if is_warned else "missed"
     if proof:
         verdict = "harmless"
     elif verdict == "missed" and place.trap:
@@ -266,8 +286,11 @@ def plant(bench: Bench, name: str, text: str, place: Place, numbers: Sequence[in
         trapped = [kinds_in(bench, seed, numbers, ("trap",))[0] for seed in SEEDS]
         if not any(trapped):
             verdict, proof = "same", "it makes no difference at these sizes"
-        else:
-            proof = "it makes a difference: " + ", ".join(f"{dict(one)}" for one in trapped)
+        elif place.same:
+            bench.swaps.say({name: with_trap(text, place, is_same=True)})
+            stored = [kinds_in(bench, seed, numbers, ("trap",))[0] for seed in SEEDS]
+            if not any({*one} - {"race"} for one in stored):
+                verdict, proof = "harmless", "each thread that it keeps out would have stored the value that is there"
     errors, warnings = (sum((one[at] for one in seen), Counter[str]()) for at in (0, 1))
     return {
         "sort": place.sort, "line": place.line + 1, "words": place.words[:120], "verdict": verdict, "seeds": found,
@@ -276,7 +299,9 @@ def plant(bench: Bench, name: str, text: str, place: Place, numbers: Sequence[in
     }  # fmt: skip
 
 
-def plants(bench: Bench, texts: Mapping[str, str], runs: Mapping[str, list[int]], counts: Counter[str]) -> Iterator[Record]:
+def plants(
+    bench: Bench, texts: Mapping[str, str], runs: Mapping[str, list[int]], counts: Counter[str]
+) -> Iterator[Record]:
     """A change in each of some modules, and others in their place while they make no difference."""
     chosen = sorted(texts, key=lambda name: -len(runs[name]))[: bench.exhibit.modules]
     for at, name in enumerate(chosen):
@@ -293,7 +318,7 @@ def plants(bench: Bench, texts: Mapping[str, str], runs: Mapping[str, list[int]]
                 "door": bench.exhibit.door, "exhibit": bench.exhibit.title, "module": at, "draw": draw,
                 "places": len(mine), "sizes": len(runs[name]), **made,
             }  # fmt: skip
-            if made["verdict"] in ("found", "missed"):
+            if made["verdict"] in COUNTED:
                 counts[sort] += 1
                 break
 
@@ -320,7 +345,7 @@ def measure(options: Sequence[str]) -> Figures:
     kept = asked.keep.read_text(encoding="utf-8").splitlines() if asked.keep and asked.keep.exists() else []
     rows = [json.loads(line) for line in kept]
     known = {(one["door"], one["exhibit"]) for one in rows}
-    counts = Counter(one["sort"] for row in rows for one in row["plants"] if one["verdict"] in ("found", "missed"))
+    counts = Counter(one["sort"] for row in rows for one in row["plants"] if one["verdict"] in COUNTED)
     left = [
         one for one in EXHIBITS
         if (one.door, one.title) not in known

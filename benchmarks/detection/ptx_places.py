@@ -18,10 +18,17 @@ CLUSTER = re.compile(r"barrier\.cluster\.(arrive|wait)\b")
 FENCE = re.compile(r"(?:fence|membar)\.")
 WAIT = re.compile(r"cp\.async\.wait_|cp\.async\.bulk\.wait_group|wgmma\.wait_group")
 MBARRIER_WAIT = re.compile(r"mbarrier\.(?:try|test)_wait\b")
-ACCESS = re.compile(r"(?:ld|st|red|atom|ldu|cp\.async|ldmatrix|stmatrix)\b(?!\.(?:param|const))(?!\.async\.(?:wait|commit|bulk\.(?:wait|commit)))")
+ACCESS = re.compile(
+    r"(?:ld|st|red|atom|ldu|cp\.async|ldmatrix|stmatrix)\b(?!\.(?:param|const))(?!\.async\.(?:wait|commit|bulk\.(?:wait|commit)))"
+)
 ASYNC = re.compile(r"cp\.async\.bulk|cp\.reduce|wgmma\.mma|tcgen05\.|st\.async|red\.async")
 COMPARED = re.compile(r"setp\.(?P<how>lt|le|gt|ge)\.(?P<type>[su](?:16|32|64))\s+(?P<to>%\w+),\s*(?P<of>[^;]*);")
+STARTED = re.compile(r"cp\.async\.(?!wait|commit|mbarrier|bulk\.(?:wait|commit))|cp\.reduce|wgmma\.mma")
+"""What a wait waits for."""
+SCALAR = re.compile(r"st\.(?:shared|global)\.[bsuf]32$")
 MOVED = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt"}
+CLUSTERED = re.compile(r"\bmapa\b|barrier\.cluster|multicast|%cluster_|\.reqnctapercluster")
+"""What a text has that reaches other blocks of a cluster."""
 SORTS = ("wait", "fence", "predicate", "bound", "barrier")
 MOST_BETWEEN = 12
 """Lines between the two halves of a cluster's barrier."""
@@ -39,6 +46,8 @@ class Place:
     trap: str = ""
     """What traps, put before the line, if the change makes a difference here; nothing for what is not a condition."""
     trap_after: bool = False
+    same: str = ""
+    """What traps, put after a store, if a thread that its predicate keeps out would have stored another value."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +116,8 @@ def _places_at(lines: Sequence[str], body: Sequence[Line], at: int, one: Line) -
         yield Place("wait", one.number, words, ((one.number, f"\tsetp.eq.u32 {is_over}, 0, 0;"),))
     if one.guard and ACCESS.match(one.name):
         bare = re.sub(r"@!?%?[\w$]+\s+", "", lines[one.number], count=1)
-        yield Place("predicate", one.number, words, ((one.number, bare),), f"@{_not(one.guard)} trap;")
+        same = _same_value(one) if (SCALAR.match(one.name)) else ""
+        yield Place("predicate", one.number, words, ((one.number, bare),), f"@{_not(one.guard)} trap;", same=same)
     if one.guard and one.name.startswith("bra") and _skips_access(body, at, one):
         yield Place("predicate", one.number, words, gone, f"@{one.guard} trap;")
     if (compared := COMPARED.search(lines[one.number])) and not one.guard and _guards(body, compared["to"]):
@@ -118,6 +128,19 @@ def _places_at(lines: Sequence[str], body: Sequence[Line], at: int, one: Line) -
             f"xor.pred %kmoved, %kmoved, {to}; @%kmoved trap; }}"
         )
         yield Place("bound", one.number, words, ((one.number, moved),), trap, trap_after=True)
+
+
+def _same_value(one: Line) -> str:
+    """What compares, in the threads that the predicate of a store keeps out, their values with what is there."""
+    found = re.fullmatch(r"\s*(\[[^\]]*\]),\s*\{?\s*(%\w+)\s*\}?\s*;", one.rest)
+    if not found:
+        return ""
+    place, value = found.groups()
+    load = f"@{_not(one.guard)} {one.name.replace('st.', 'ld.', 1)} %kthere, {place};"
+    return (
+        f"bar.warp.sync -1; {{ .reg .b32 %kthere; .reg .pred %kother; mov.b32 %kthere, {value}; {load} "
+        f"setp.ne.b32 %kother, %kthere, {value}; @%kother trap; }}"
+    )
 
 
 def _not(guard: str) -> str:
@@ -155,10 +178,13 @@ def with_change(text: str, place: Place) -> str:
     return "\n".join(lines)
 
 
-def with_trap(text: str, place: Place) -> str:
-    """The unchanged text, which traps as soon as the change would make a difference."""
+def with_trap(text: str, place: Place, *, is_same: bool = False) -> str:
+    """The unchanged text, which traps as soon as the change would make a difference; `is_same`: store another value."""
     lines = text.split("\n")
     own = lines[place.line]
+    if is_same:
+        lines[place.line] = f"{own} {place.same}"
+        return "\n".join(lines)
     lines[place.line] = f"{own} {place.trap}" if place.trap_after else f"\t{place.trap} {own}"
     return "\n".join(lines)
 
@@ -167,6 +193,8 @@ def why_harmless(text: str, place: Place) -> str:
     """The proof that a change does not matter, by the text alone; empty if there is none."""
     for body in statements(text, ()):
         index = next((at for at, one in enumerate(body) if one.number == place.line), None)
+        if index is not None and "mbarrier_init" in body[index].name and not CLUSTERED.search(text):
+            return "no other block of its cluster can reach its mbarriers"
         if index is not None:
             return PROOFS.get(place.sort, lambda *_: "")(body, index)
     return ""
@@ -191,7 +219,9 @@ def _flow(body: Sequence[Line]) -> list[list[int]]:
     return after
 
 
-def _reach(start: int, steps: Sequence[Sequence[int]], body: Sequence[Line], ends: Callable[[Line], bool]) -> list[Line]:
+def _reach(
+    start: int, steps: Sequence[Sequence[int]], body: Sequence[Line], ends: Callable[[Line], bool]
+) -> list[Line]:
     """The statements that come from a place before one that ends the search, which are left out."""
     seen: dict[int, None] = {}
     waiting = list(steps[start])
@@ -218,7 +248,9 @@ def _touches(one: Line) -> tuple[str, bool] | None:
         return "", True
     if re.match(r"wgmma\.mma|tcgen05\.(?:mma|cp)", one.name):  # it reads by descriptors
         return "shared", False
-    if "[" not in one.rest or re.match(r"(?:ld|st|ldu)\.(?:param|const|local)|prefetch|cvta|discard|applypriority", one.name):
+    if "[" not in one.rest or re.match(
+        r"(?:ld|st|ldu)\.(?:param|const|local)|prefetch|cvta|discard|applypriority", one.name
+    ):
         return None
     if re.match(r"ld\.global\S*\.nc", one.name):
         return None
@@ -242,7 +274,9 @@ def _harmless_barrier(body: Sequence[Line], at: int) -> str:
     if not sides[0] or not sides[1]:
         return f"no access {'before' if not sides[0] else 'after'} it up to the next barrier"
     meet = any(
-        (one[1] or other[1]) and (one[0] == other[0] or "" in (one[0], other[0])) for one in sides[0] for other in sides[1]
+        (one[1] or other[1]) and (one[0] == other[0] or "" in (one[0], other[0]))
+        for one in sides[0]
+        for other in sides[1]
     )
     return "" if meet else "no access before it meets one after it, up to the next barriers"
 
@@ -259,13 +293,11 @@ def _harmless_wait(body: Sequence[Line], at: int) -> str:
     own = body[at]
     if not WAIT.match(own.name):
         return ""
-    started = {"cp": r"cp\.(?:async|reduce)", "wgmma": r"wgmma\.mma"}[own.name.split(".")[0]]
     before = _reach(
         at, _backward(_flow(body)), body, lambda one: one.name == own.name and one.rest.strip() == own.rest.strip()
     )
-    return "" if any(re.match(started, one.name) and "[" in one.rest or re.match(r"wgmma\.mma", one.name) for one in before) else (
-        "the same wait before it, and nothing that it waits for between"
-    )
+    started = any(STARTED.match(one.name) for one in before)
+    return "" if started else "the same wait before it, and nothing that it waits for between"
 
 
 PROOFS: Mapping[str, Callable[[Sequence[Line], int], str]] = {

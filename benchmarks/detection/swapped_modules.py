@@ -62,7 +62,9 @@ def hooked(text: str, folder: Path) -> str:
     """The text of a Python file whose launches are led through the swaps of a folder."""
     first = re.search(r"^(?:import|from)\b", text, re.MULTILINE)
     assert first, "it imports its language"
-    line = f"import benchmarks.detection.swapped_modules; benchmarks.detection.swapped_modules.install({str(folder)!r})\n"
+    line = (
+        f"import benchmarks.detection.swapped_modules; benchmarks.detection.swapped_modules.install({str(folder)!r})\n"
+    )
     return text[: first.start()] + line + text[first.start() :]
 
 
