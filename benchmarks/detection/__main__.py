@@ -61,6 +61,7 @@ PAGE = Page(
         Section("lies", "Lies about numbers of every size", "lies", ()),
         Section("checker", "Races and memory bugs in planted programs", "checker", ("--threads", "64,256,512,1024")),
         Section("async_pairs", "Bugs in asynchronous work, on a GPU and under compute-sanitizer", "async_pairs", ()),
+        Section("planted_modules", "One thing changed in the PTX of right kernels", "planted_modules", ()),
         Section("quantizers", "Right and wrong quantizers, and the tolerances in use elsewhere", "quantizers", ()),
         Section("right_campaigns", "Right kernels in long campaigns", "right_campaigns", ("--own",)),
         Section("exhibits", "Which device sees which broken kernel", "exhibits", ("cpu", "rivals")),

@@ -47,7 +47,7 @@ from tests.fuzz.devices.python.test_tilelang_launches import RELU
 DATA = Path(__file__).parents[2] / "tests" / "data"
 SEEDS = (1, 2, 3)
 SIZES, SIZES_SEED = 6, 31
-FIRST_TRIAL, MOST_TRIALS = 4, 400
+FIRST_TRIAL, LAST_TRIAL = 6, 240
 """Trials whose sizes are taken: the very first have one row."""
 DRAWS = 4
 SECONDS = 10.0
@@ -194,18 +194,17 @@ class Bench:
 
 
 def sizes_of(kernel: Kernel, launch: int) -> list[Attempt]:
-    """Attempts at different sizes with one launch, as a campaign draws them where it checks."""
+    """Attempts with one launch, as a campaign draws them where it checks: from few elements to the most."""
     by_launch: dict[tuple[object, ...], dict[tuple[object, ...], Attempt]] = {}
-    for index in range(FIRST_TRIAL, MOST_TRIALS):
-        if is_large(index) or not is_check(index):
-            continue
-        one = attempt_of(kernel, SIZES_SEED, index)
-        made = by_launch.setdefault(tuple(one.tune.items()), {})
-        made.setdefault(tuple(kernel.axes_of(one.case.arrays).items()), one)
-        every = list(by_launch.values())
-        if len(every) > launch and len(every[launch]) == SIZES:
-            break
-    return list(every[min(launch, len(every) - 1)].values())
+    for index in range(FIRST_TRIAL, LAST_TRIAL):
+        if is_check(index) and not is_large(index):
+            one = attempt_of(kernel, SIZES_SEED, index)
+            made = by_launch.setdefault(tuple(one.tune.items()), {})
+            made.setdefault(tuple(kernel.axes_of(one.case.arrays).items()), one)
+    often = sorted(by_launch.values(), key=len, reverse=True)  # as drawn among those of equally many sizes
+    every = sorted(often[min(launch, len(often) - 1)].values(), key=lambda one: one.case.elements)
+    chosen = {round(place * (len(every) - 1) / (SIZES - 1)): None for place in range(SIZES)}
+    return [every[place] for place in chosen]
 
 
 @dataclass
