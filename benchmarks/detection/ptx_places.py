@@ -19,7 +19,8 @@ FENCE = re.compile(r"(?:fence|membar)\.")
 WAIT = re.compile(r"cp\.async\.wait_|cp\.async\.bulk\.wait_group|wgmma\.wait_group")
 MBARRIER_WAIT = re.compile(r"mbarrier\.(?:try|test)_wait\b")
 ACCESS = re.compile(
-    r"(?:ld|st|red|atom|ldu|cp\.async|ldmatrix|stmatrix)\b(?!\.(?:param|const))(?!\.async\.(?:wait|commit|bulk\.(?:wait|commit)))"
+    r"(?:ld|st|red|atom|ldu|ldmatrix|stmatrix)\b(?!\.(?:param|const))"
+    r"|cp\.async\b(?!\.(?:wait|commit|mbarrier|bulk\.(?:wait|commit)))"
 )
 ASYNC = re.compile(r"cp\.async\.bulk|cp\.reduce|wgmma\.mma|tcgen05\.|st\.async|red\.async")
 COMPARED = re.compile(r"setp\.(?P<how>lt|le|gt|ge)\.(?P<type>[su](?:16|32|64))\s+(?P<to>%\w+),\s*(?P<of>[^;]*);")
@@ -267,10 +268,12 @@ def _harmless_barrier(body: Sequence[Line], at: int) -> str:
     def ends(one: Line) -> bool:
         return one.number != body[at].number and bool(BARRIER.match(one.name)) and one.rest == body[at].rest
 
-    sides = [
-        [touched for one in _reach(at, steps, body, ends) if (touched := _touches(one))]
-        for steps in (_backward(after), after)
-    ]
+    before, behind = (_reach(at, steps, body, ends) for steps in (_backward(after), after))
+    if any(FENCE.match(one.name) and not _is_for_all(body, at, one) for one in before):
+        return ""
+    if not any(re.match(r"mbarrier\.(?:init|inval)|call", one.name) for one in behind):
+        before = [one for one in before if not re.match(r"mbarrier\.(?:arrive|expect_tx)", one.name)]
+    sides = [[touched for one in side if (touched := _touches(one))] for side in (before, behind)]
     if not sides[0] or not sides[1]:
         return f"no access {'before' if not sides[0] else 'after'} it up to the next barrier"
     meet = any(
@@ -279,6 +282,16 @@ def _harmless_barrier(body: Sequence[Line], at: int) -> str:
         for other in sides[1]
     )
     return "" if meet else "no access before it meets one after it, up to the next barriers"
+
+
+def _is_for_all(body: Sequence[Line], at: int, fence: Line) -> bool:
+    """Whether each thread that comes to a barrier has executed a fence before it: then the fence is its own."""
+    between = body[body.index(fence) : at]
+    return (
+        bool(between)
+        and not any(one.guard and one is fence for one in between)
+        and not any(one.name == ":" or one.name.startswith("bra") for one in between)
+    )
 
 
 def _harmless_fence(body: Sequence[Line], at: int) -> str:
@@ -297,7 +310,7 @@ def _harmless_wait(body: Sequence[Line], at: int) -> str:
         at, _backward(_flow(body)), body, lambda one: one.name == own.name and one.rest.strip() == own.rest.strip()
     )
     started = any(STARTED.match(one.name) for one in before)
-    return "" if started else "the same wait before it, and nothing that it waits for between"
+    return "" if started else "nothing that it waits for before it, or since the same wait"
 
 
 PROOFS: Mapping[str, Callable[[Sequence[Line], int], str]] = {
