@@ -194,7 +194,10 @@ class Bench:
 
 
 def sizes_of(kernel: Kernel, launch: int) -> list[Attempt]:
-    """Attempts with one launch, as a campaign draws them where it checks: from few elements to the most."""
+    """Attempts with one launch, as a campaign draws them where it checks.
+
+    Those with the largest size of each axis, and others from few elements to many.
+    """
     by_launch: dict[tuple[object, ...], dict[tuple[object, ...], Attempt]] = {}
     for index in range(FIRST_TRIAL, LAST_TRIAL):
         if is_check(index) and not is_large(index):
@@ -202,9 +205,12 @@ def sizes_of(kernel: Kernel, launch: int) -> list[Attempt]:
             made = by_launch.setdefault(tuple(one.tune.items()), {})
             made.setdefault(tuple(kernel.axes_of(one.case.arrays).items()), one)
     often = sorted(by_launch.values(), key=len, reverse=True)  # as drawn among those of equally many sizes
-    every = sorted(often[min(launch, len(often) - 1)].values(), key=lambda one: one.case.elements)
-    chosen = {round(place * (len(every) - 1) / (SIZES - 1)): None for place in range(SIZES)}
-    return [every[place] for place in chosen]
+    every = often[min(launch, len(often) - 1)]
+    chosen = {max(every, key=lambda sizes: sizes[axis][1]): None for axis in range(len(next(iter(every))))}
+    rest = sorted((one for one in every if one not in chosen), key=lambda one: every[one].case.elements)
+    left = max(SIZES - len(chosen), 1)
+    chosen |= {rest[place * len(rest) // left]: None for place in range(left) if rest}
+    return [every[one] for one in chosen]
 
 
 @dataclass
