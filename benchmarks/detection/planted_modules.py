@@ -121,9 +121,9 @@ ASYNC_CU = (
 )  # fmt: skip
 SEVERAL_LAUNCHES = (
     "softmax/row_in_cluster", "softmax/row_in_shared", "softmax/row_by_bulk_copy", "layer_norm/row_in_shared",
-    "layer_norm/row_in_cluster", "rms_norm/row_in_shared", "rms_norm/row_in_cluster", "reduce/max_sum_last_block",
-    "prefix_sum/look_back",
+    "layer_norm/row_in_cluster", "rms_norm/row_in_shared", "rms_norm/row_in_cluster",
 )  # fmt: skip
+"""Those that are templates of their launch: each launch has another text."""
 OTHER_OPS = (
     "logsumexp", "layer_norm_backward", "transpose", "sgemm", "softmax_backward", "top_k", "causal_attention",
     "cross_entropy", "group_norm", "segment_sum", "embedding", "max_pool3d", "gemv", "argmax",
