@@ -1,6 +1,7 @@
 # /// kernel
 # op     = "row_sum"
 # axes   = { rows = "8..32", cols = [70, 100, 200] }
+# accuracy = { atomics = "global" }
 # ///
 import torch
 import warp as wp
