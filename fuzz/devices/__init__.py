@@ -21,6 +21,7 @@ from kfuzz.common.errors import (
     wrap_unexpected,
 )
 from kfuzz.devices.jobs import (
+    TEXT,
     Buffer,
     Call,
     DrawnWeights,
@@ -58,6 +59,7 @@ __all__ = [
     "GIVEN",
     "LAUNCHER",
     "MAKER",
+    "TEXT",
     "Ahead",
     "Buffer",
     "Call",

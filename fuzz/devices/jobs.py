@@ -177,6 +177,8 @@ class PythonCall:
         return f"{self.function}({', '.join(self.arguments)})"
 
 
+TEXT = "text"
+"""What a job's text goes through if it is to run as it is."""
 Entry = str | Call | PythonCall
 """The target of a step: a `__global__` function by its C++ name, one with its arguments, or a Python callable."""
 
@@ -242,7 +244,8 @@ class Job:
     runner: Runner = LAUNCHER
     """What runs it."""
     through: str = ""
-    """What its text is before the cpu device runs it: "ptx", a PTX module; "nvcc", CUDA of which nvcc makes one."""
+    """What its text is before the cpu device runs it: "ptx", a PTX module; "nvcc", CUDA of which nvcc makes one. TEXT:
+    as it is, on a device that goes through a compiler."""
     is_tiled: bool = False
     """A compiler of tiles wrote it, such as Triton's: its source has programs and no threads."""
     is_fenced: bool = False

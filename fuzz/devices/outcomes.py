@@ -147,5 +147,7 @@ class Outcome:
     operand: str = ""
     """The format to which the kernels that a callable launched round operands of float32 products, as a claim calls it;
     empty if none does, or it is not known."""
+    through: str = ""
+    """What the text of its job went through, as `Job.through` calls it."""
     lacks_weights: bool = False
     """Whether it is refused because an object cannot be made with the drawn weights."""

@@ -6,9 +6,11 @@ Knows findings, verdicts and kernels; it does not know how a job is run.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import get_args
 
 import numpy as np
 
+from kfuzz.campaign.trials.compiled import OtherAnswer, as_compiled_otherwise
 from kfuzz.campaign.trials.defect import WARNING_MARK, WRONG, WRONG_BEYOND, Defect, Scene, cause_of
 from kfuzz.cases.case import Case, numbers_in
 from kfuzz.claims.kernel import Kernel
@@ -19,7 +21,7 @@ from kfuzz.devices import Finding, Outcome, Run
 from kfuzz.kinds import Kind
 from kfuzz.oracle import Verdict
 from kfuzz.oracle.numbers.plural import plural
-from kfuzz.oracle.numbers.verdict import Worst
+from kfuzz.oracle.numbers.verdict import AnswerKind, Worst
 
 PLACED = ("wrong elements", "zero elements", "permuted", "copied input")
 """Diagnoses of single elements, whose place is part of the error's shape. A wrong denominator has no place."""
@@ -44,22 +46,41 @@ def is_accused(judged: Judged) -> bool:
     return any(verdict.is_outside for _, verdict in judged)
 
 
-def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judged: Judged) -> tuple[Defect, ...]:
+def defects_of(
+    kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judged: Judged, other: OtherAnswer | None = None
+) -> tuple[Defect, ...]:
     """Every defect of a trial, the device's first; one for each bucket. What is silenced explains no wrong answer.
 
     A reference is one way to compute its op, even for a claim that counts additions: it accuses only of what no
-    rearrangement gives.
+    rearrangement gives. `other`: what the text gives beside its compiled code, if one of both is wrong.
     """
     if kernel.reference:
         judged = [(run, _by_reference(verdict)) for run, verdict in judged]
     text = partial(text_of_file, kernel)
     loud = replace(outcome, findings=tuple(one for one in outcome.findings if not silence_of(one, text)))
-    answers = [_add_causes(kernel, case, one) for one in _oracle_defects(kernel, scene, loud, judged)]
+    made = _oracle_defects(kernel, scene, loud, judged)
+    if other:
+        made = _beside_text(kernel, scene, made, judged, other)
+    answers = [_add_causes(kernel, case, one) for one in made]
     covered = {answer.kind for answer in answers} & {"stateful"}  # a wrong answer says more than one that differs
     unclaimed = (one for one in outcome.findings if not is_claimed(kernel, one))
     findings = (one for one in unclaimed if one.severity == "error" or one.kind not in covered)
     every = [*(device_defect(scene, one, text) for one in findings), *answers]
     return tuple({defect.bucket: defect for defect in reversed(every)}.values())[::-1]
+
+
+def _beside_text(kernel: Kernel, scene: Scene, made: list[Defect], judged: Judged, other: OtherAnswer) -> list[Defect]:
+    """The defects of an answer, of which those that the text does not share say so, or that of the text alone."""
+    if other.is_text_right:
+        return [as_compiled_otherwise(one, other) if is_plain_error(one) else one for one in made]
+    verdict = _by_reference(other.text) if kernel.reference else other.text
+    of_text = _wrong(scene, judged[0][0], verdict)
+    return [*made, as_compiled_otherwise(of_text, other)] if is_plain_error(of_text) else made
+
+
+def is_plain_error(defect: Defect) -> bool:
+    """Whether an answer is wrong in every run, and no earlier call explains it."""
+    return defect.severity == "error" and defect.kind in get_args(AnswerKind) and defect.worst is not None
 
 
 def _by_reference(verdict: Verdict) -> Verdict:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kfuzz.campaign.properties.find_properties import is_reported, look_at
 from kfuzz.campaign.properties.property import Examined, Look, RunJob, RunJobs, Twin
+from kfuzz.campaign.trials.compiled import compare_with_text
 from kfuzz.campaign.trials.defect import Defect, Scene
 from kfuzz.campaign.trials.earlier_calls import earlier_jobs, jobs_of_other_sizes
 from kfuzz.campaign.trials.hints import add_hints
@@ -212,10 +213,10 @@ def judge_outcome(
     answers = _distinct(kernel, outcome.runs, bound.sizes)
     given = bound.given if answers and not asked.job.vast else {}
     outcome = outcome if asked.job.vast else as_refused(kernel, bound.given, outcome)
+    claimed = (bound.accuracy, kernel.special, bound.scalars)
     verdicts = []
     for run, got in answers:
         held = inputs_of_rows(kernel, case, run.rows) if run.rows else given
-        claimed = (bound.accuracy, kernel.special, bound.scalars)
         verdict = judge(kernel.op, held, got, *claimed, lambda done: tell(f"judged {done:.0%}"))
         verdict = add_hints(kernel, held, got, bound, verdict)
         if run.stale and verdict.is_outside and not is_right_for(run.stale, asked, held, got):
@@ -225,11 +226,21 @@ def judge_outcome(
     notes = outcome.notes
     if run_job and is_accused(verdicts) and kernel.reference and is_reference_outside(asked, run_job):
         verdicts, notes = [], (*notes, OWN_ANSWER)
+    other = None
+    if run_job and verdicts and not asked.job.vast:
+        judged = [(got, verdict) for (_, got), (_, verdict) in zip(answers, verdicts, strict=True)]
+
+        def judge_all(ran: Outcome) -> list[tuple[Outputs, Verdict]]:
+            return [
+                (got, judge(kernel.op, given, got, *claimed)) for _, got in _distinct(kernel, ran.runs, bound.sizes)
+            ]
+
+        other = compare_with_text(asked.job, probe, outcome, judged, run_job, judge_all)
     refusals = (outcome.refusal,) if outcome.refusal else ()
     looks = _look(asked, outcome, device, verdicts, run_job, run_jobs, looks_at_all)
     outcome = _add_failures(kernel, outcome, looks)
     defects: tuple[Defect, ...] = ()
-    if is_suspect(outcome, verdicts):
+    if other or is_suspect(outcome, verdicts):
         scene = Scene(
             kernel.name,
             shown_path(kernel.path),
@@ -240,7 +251,7 @@ def judge_outcome(
             probe.check,
             kernel.front.said,
         )
-        defects = defects_of(kernel, case, scene, outcome, verdicts)
+        defects = defects_of(kernel, case, scene, outcome, verdicts, other)
     ended = time.perf_counter()
     rows = (len(verdicts[0][0].rows) or _rows(kernel, case, verdicts[0][1])) if verdicts else 0
     kept = [verdict for _, verdict in verdicts if verdict.status == "kept"]

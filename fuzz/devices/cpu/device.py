@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
 
-from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step, host_compiler
+from kfuzz.devices import TEXT, ClaimError, DeviceError, Job, Outcome, Probe, Step, host_compiler
 from kfuzz.devices.cpu.questions import CpuQuestion
 from kfuzz.devices.limits import BLOCK_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
 from kfuzz.devices.sandbox.box import in_force
@@ -33,6 +33,8 @@ class CpuDevice:
 
     def __init__(self, through: str = "") -> None:
         self._through = through
+        self._refused: dict[tuple[str, str], ClaimError] = {}
+        """Texts that g++ does not take, of kernels that are run through another compiler."""
         host_compiler.find_compiler()
         self._nurseries: set[Nursery] = set()
         """Those of its processes, which they may not outlive."""
@@ -41,10 +43,25 @@ class CpuDevice:
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job to its end or to its time-out; raise only ClaimError or DeviceError."""
-        job = self._as_run(job)
+        if job.through == TEXT:
+            return self._run_text(replace(job, through=""), probe)
+        return self._run(self._as_run(job), probe)
+
+    def _run(self, job: Job, probe: Probe) -> Outcome:
         for step in job.steps:
             check_launch(job, step)
         return self._sure(job, probe, lambda: self._worker.run(job, probe))
+
+    def _run_text(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job without the device's compiler. What g++ does not take is not compiled in each trial again."""
+        key = (str(job.path), job.source)
+        if key in self._refused:
+            raise self._refused[key]
+        try:
+            return self._run(job, probe)
+        except ClaimError as error:
+            self._refused[key] = error
+            raise
 
     def find_store(self, job: Job, probe: Probe, array: str, index: int) -> tuple[str, int] | None:
         """The line that stored an element of an array."""
@@ -90,6 +107,10 @@ class CpuDevice:
         """The outcome of a job. If the process ended, an earlier job may have damaged it, so only a run in a new
         process counts, except for a kernel that is known to end its process.
         """
+        outcome = self._first_sure(job, probe, first)
+        return replace(outcome, through=job.through) if job.through else outcome
+
+    def _first_sure(self, job: Job, probe: Probe, first: Callable[[], Outcome]) -> Outcome:
         try:
             outcome = first()
         except DeviceError:
