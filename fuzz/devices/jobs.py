@@ -249,7 +249,7 @@ class Job:
     is_tiled: bool = False
     """A compiler of tiles wrote it, such as Triton's: its source has programs and no threads."""
     is_fenced: bool = False
-    """Its compiler writes the proxy fences: its source has none."""
+    """Its compiler writes the proxy fences and the waits for products: its source has none."""
     made: tuple[HandedInputs, ...] = ()
     """What the maker of its call has made, for a process that does not get the maker."""
     links: tuple[Link, ...] = ()

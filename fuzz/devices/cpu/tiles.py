@@ -16,11 +16,13 @@ _STORES = "threads of one program store several values there, and which of them 
 _LAYOUTS = "the program keeps these elements in two layouts: put tl.debug_barrier() between the two lines"
 _SHARED = "no line of the kernel can order them: the compiler has left out a barrier"
 _FENCES = "no line of the kernel can write the fence: the compiler has left it out"
+_WAITS = "no line of the kernel can wait for it: the compiler waits too late in PTX, and ptxas may wait earlier (C7515)"
 _PROGRAMS = "nothing orders programs: let each write elements of its own, use atomics, or launch twice"
 
 
 def judge_program(sights: Iterable[Sight], is_fenced: bool) -> list[Sight]:
-    """The sights that count, each as severe as it is in a program. `is_fenced`: its compiler writes proxy fences."""
+    """The sights that count, each as severe as it is in a program. `is_fenced`: its compiler writes proxy fences and
+    waits for products."""
     return [made for one in sights if (made := _judge(one, is_fenced)) is not None]
 
 
@@ -28,6 +30,8 @@ def _judge(sight: Sight, is_fenced: bool) -> Sight | None:
     race, is_error = sight.race, sight.finding.severity == "error"
     if is_fenced and sight.finding.kind == "missing-proxy-fence":
         return _as_warning(_explain(sight, _FENCES))
+    if is_fenced and sight.finding.kind == "product-in-flight":
+        return _as_warning(_explain(sight, _WAITS))
     if race is None or sight.finding.kind != "race" or _is_in_flight(race):
         return sight
     if race.relation == Relation.in_other_blocks:
