@@ -13,7 +13,7 @@ from kfuzz.claims.language.expression import Expression
 from kfuzz.claims.language.front_matter import FrontMatter
 from kfuzz.claims.language.keys import WrittenAccuracy, WrittenQuantize, WrittenValues
 from kfuzz.claims.language.reading import ClaimNames
-from kfuzz.claims.language.rounding_values import EXP_MODELS
+from kfuzz.claims.language.rounding_values import EXP_MODELS, FAST_FUNCTIONS
 from kfuzz.claims.language.text import Said, numbers_of, said_in
 from kfuzz.common.printable import one_line, shown_path
 from kfuzz.common.text.flags import settings_of
@@ -117,6 +117,8 @@ def read_rounding(
     if narrow is not None and not kept:
         kept = {name: narrow.name for name in op.steps if name in known.narrow_values}
     usual_models = {name: FunctionModel(*usual.functions[name]) for name in known.functions if name in usual.functions}
+    if "use_fast_math" in settings:
+        usual_models |= {name: FAST_FUNCTIONS[name] for name in known.functions if name in FAST_FUNCTIONS}
     is_flushed = usual.ftz or (narrow is not None and narrow.name in usual.flushed)
     models = Accuracy(
         exp=exp_of(front, written.exp, "use_fast_math" in settings, text, usual_exp(usual)),

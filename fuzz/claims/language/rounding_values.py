@@ -43,6 +43,14 @@ MODELS: dict[str, dict[str, FunctionModel]] = {
 """Documented errors: k ulp of the CUDA C Programming Guide is 2 k + 1 units of u; __logf's 2^-21.41 near 1 is absolute,
 as are the errors of __log2f near 1 and of __sinf and __cosf, which are documented from -pi to pi; PTX gives tanh.approx
 2^-11, ex2.approx 2^-22, and sqrt.approx 1 ulp."""
+FAST_FUNCTIONS: dict[str, FunctionModel] = {
+    **{name: MODELS[name][word] for name, word in (
+        ("log", "__logf"), ("log2", "__log2f"), ("exp2", "ex2.approx"), ("tanh", "tanh.approx"), ("sin", "__sinf"),
+        ("cos", "__cosf"),
+    )},
+    "log10": FunctionModel(7.0, 2.0**-23.7),
+}  # fmt: skip
+"""What nvcc 13.0 makes of a function under -use_fast_math; of log10f it makes __log2f times log10(2)."""
 FLAGS = (
     "-use_fast_math", "-ftz=true|false", "-prec-div=true|false", "-prec-sqrt=true|false", "-fmad=true|false",
     "-std=c++14|17|20", "-DNAME[=VALUE]", "-UNAME", "-IFOLDER",

@@ -424,6 +424,21 @@ def test_compiler_flags_are_part_of_the_rounding(
     assert (accuracy.exp, accuracy.divide, accuracy.ftz) == (exp, divide, ftz)
 
 
+def test_a_claim_has_the_functions_of_its_flags_unless_it_names_others(tmp_path: Path) -> None:
+    """nvcc 13.0 compiles tanhf as tanh.approx.f32 under -use_fast_math: claims had 5 units of u for it, not 8192."""
+    text = (
+        '// /// kernel\n// op = "gelu_tanh"\n// axes = { n = "1..32" }\n'
+        '// arrays = { x = "f32[n] -> x", y = "f32[n] <- y" }\n'
+        '// launch = [{ entry = "gelu", grid = "1", block = "32", args = ["y", "x"] }]\n//\n'
+        "// [accuracy]\n// flags = FLAGS\n// ///\n__global__ void gelu(float *y, const float *x) {}\n"
+    )
+    units = []
+    for said in ('["-use_fast_math"]', '["-use_fast_math"]\n// functions = { tanh = "tanhf" }', '["-ftz=true"]'):
+        kernel = load(write_kernel(tmp_path, text.replace("FLAGS", said)))
+        units.append(kernel.rounding.models.function("tanh").a0)
+    assert units == [8192.0, 5.0, 5.0]
+
+
 def test_values_say_which_inputs_are_claimed(tmp_path: Path) -> None:
     said = '[values]\n// range = [-80, 80]\n// nan = "row"\n// pos_inf = "ieee"\n// all_neg_inf = "zero"'
     kernel = load(write_kernel(tmp_path, replaced(('[accuracy]\n// adds = "chunks + 5"', said))))
