@@ -5,6 +5,8 @@ surrounds the kernels, in any version of Triton; launches.py knows what a launch
 """
 
 import contextlib
+import functools
+import inspect
 import os
 import re
 import sys
@@ -88,12 +90,19 @@ class KernelLauncher:
 
 
 def learn_versions() -> None:
-    """Let Triton ask its tools for their versions, which it then keeps: a process in a sandbox cannot start them."""
-    compiler: Untyped = sys.modules[CUDABackend.__module__]
-    with contextlib.suppress(Exception):  # another version of Triton asks in another way, or not at all
-        compiler.get_ptxas(CAPABILITY)
-    with contextlib.suppress(Exception):
-        compiler.get_ptxas_version(CAPABILITY)
+    """Let Triton ask its tools for their versions: a process in a sandbox cannot start them."""
+    keep_versions(sys.modules[CUDABackend.__module__])
+
+
+def keep_versions(compiler: Untyped) -> None:
+    """Ask a module of Triton for the versions, and keep the answers: 3.4 asks ptxas again for each kernel. Up to 3.5
+    the functions take no architecture.
+    """
+    for name in ("get_ptxas", "get_ptxas_version"):
+        with contextlib.suppress(Exception):  # another version of Triton asks in another way, or not at all
+            asked = functools.cache(getattr(compiler, name))
+            setattr(compiler, name, asked)
+            asked(*[CAPABILITY][: len(inspect.signature(asked).parameters)])
 
 
 WRITTEN_FOR: dict[str, tuple[str, Callable[[int], int]]] = {}
