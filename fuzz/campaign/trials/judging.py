@@ -1,6 +1,7 @@
 """Makes defects from a device's findings and the oracle's verdicts, and leaves out those that another one causes.
 
 Knows findings, verdicts and kernels; it does not know how a job is run.
+Long, since each way in which an answer is wrong becomes a defect of its own.
 """
 
 from collections.abc import Callable, Sequence
