@@ -78,6 +78,12 @@ PAGE = Page(
         Section("comparisons", "Right ways and planted bugs in these functions", "comparisons", ("J", "D")),
         Section("any_kernel", "Kernels in Python's languages, drawn by lot", "any_kernel", ("A",)),
         Section("bit_for_bit", "The same PTX on a GPU and on the cpu device", "bit_for_bit", ("E", "F")),
+        Section(
+            "compilers",
+            "One kernel under several versions of Triton",
+            "compilers",
+            ("E", "3.6.0=", "3.4.0=sites/3.4.0", "3.9.0=sites/3.9.0"),
+        ),
         Section("ptx_coverage", "Inline PTX of public repositories", "ptx_coverage", ("checkouts",)),
     ),
 )
