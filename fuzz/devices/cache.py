@@ -9,6 +9,7 @@ import fcntl
 import functools
 import hashlib
 import os
+import resource
 import shutil
 import tempfile
 import time
@@ -28,6 +29,10 @@ SCRATCH = "building"
 LOCKS = "locks"
 ABANDONED = 900.0
 """Seconds: three times the time limit of a compiler."""
+ROOM = 128 << 20
+"""Bytes: the largest file that a compiler may write for an answer in a sandbox. The precompiled header with torch's
+headers has 76 MB, and is the largest one that was seen.
+"""
 
 
 def folder() -> Path:
@@ -58,6 +63,25 @@ def _folder_without_home() -> Path:
 def size() -> int:
     """Bytes of everything that is kept."""
     return sum(about for _, about, file in _files(folder(), "**/*") if file.is_file())
+
+
+def why_full(room: int = ROOM) -> str:
+    """Why a compiler may have failed for want of room, in one line; empty if there is room for what it writes.
+
+    It is asked after the failure, when the compiler's files are gone: so it asks for room for one, and not for any.
+    """
+    try:
+        about = os.statvfs(folder())
+    except OSError as error:
+        return f"{folder()}: {error.strerror}; compiled kernels are kept there"
+    most, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    left = about.f_bavail * about.f_frsize
+    if left < room:
+        found = f"{folder()}: {left >> 20} MB are left there, and a compiler may need {room >> 20}"
+        return f"{found}; make room, or set KFUZZ_CACHE to a folder that has some"
+    if 0 <= most < room:
+        return f"the limit of a file is {most >> 20} MB (ulimit -f), and a compiler may need {room >> 20}"
+    return ""
 
 
 def key(*parts: str | bytes) -> str:

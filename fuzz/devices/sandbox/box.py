@@ -364,7 +364,13 @@ def enter(box: Box, open_files: Iterable[int], reserved: int = 0) -> None:
             os.closerange(last, one)
         last = one + 1
     os.closerange(last, max(last, resource.getrlimit(resource.RLIMIT_NOFILE)[0], 1 << 12))
-    _limit(box.memory + reserved, FILE_BYTES)
+    _limit({
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_NOFILE: OPEN_FILES,
+        resource.RLIMIT_FSIZE: FILE_BYTES,
+        resource.RLIMIT_DATA: box.memory + reserved,
+        resource.RLIMIT_MSGQUEUE: 0,
+    })  # fmt: skip
     control_process(PR_SET_NO_NEW_PRIVS, 1)
     reach = landlock.Reach(
         (*box.read, "/proc/self/"), box.listed, (*((box.scratch,) if has_scratch else ()), "/dev/null")
@@ -376,7 +382,11 @@ def enter(box: Box, open_files: Iterable[int], reserved: int = 0) -> None:
 
 
 def enter_for_compiler(box: Box) -> None:
-    """Put this process, which compiles an answer, into a sandbox: it writes only to the cache, and has no network."""
+    """Put this process, which compiles an answer, into a sandbox: it writes only to the cache, and has no network.
+
+    Its files have a limit, too: `__device__ char a[3ull << 30] = {1};` made compilers write 6 GB.
+    """
+    _limit({resource.RLIMIT_FSIZE: cache.ROOM})
     control_process(PR_SET_NO_NEW_PRIVS, 1)
     listed = (str(cache.folder()),)
     read = (*box.read, *map(str, _own_homes()), "/proc", "/sys/devices/system", *DEVICES)
@@ -386,14 +396,7 @@ def enter_for_compiler(box: Box) -> None:
     seccomp.restrict(only_network=True)
 
 
-def _limit(memory: int, file_bytes: int) -> None:
-    limits = {
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_NOFILE: OPEN_FILES,
-        resource.RLIMIT_FSIZE: file_bytes,
-        resource.RLIMIT_DATA: memory,
-        resource.RLIMIT_MSGQUEUE: 0,
-    }
+def _limit(limits: Mapping[int, int]) -> None:
     for limit, most in limits.items():
         hard = resource.getrlimit(limit)[1]
         value = most if hard == resource.RLIM_INFINITY else min(most, hard)

@@ -1,7 +1,7 @@
 """Answers that come over HTTP on the loopback: POST /judge, GET /health.
 
 Any web page that your browser shows may send requests to the loopback. So each has to bring the token, names no other
-host, and comes from no page. Knows HTTP and JSON; never processes.
+host, and comes from no page. Knows HTTP and JSON; never processes. Long, since a request may end in a dozen ways.
 """
 
 import json
@@ -58,9 +58,9 @@ class VerdictServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, port: int, pool: JudgingPool) -> None:
-        self.pool, self.token = pool, secrets.token_urlsafe(24)
-        self._room = threading.Semaphore(MOST_CONNECTIONS)
+    def __init__(self, port: int, pool: JudgingPool, patience: float = PATIENCE) -> None:
+        self.pool, self.token, self.patience = pool, secrets.token_urlsafe(24), patience
+        self._room, self._room_to_refuse = (threading.Semaphore(MOST_CONNECTIONS) for _ in range(2))
         super().__init__((HOST, port), VerdictHandler)
 
     @property
@@ -74,11 +74,21 @@ class VerdictServer(ThreadingHTTPServer):
         return f"{HOST}:{self.server_port}", f"localhost:{self.server_port}"
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  as the library has it
-        """Give a connection a thread, or close it if there are too many."""
+        """Give a connection a thread; if there are too many, refuse it in a line, or close it."""
         if self._room.acquire(blocking=False):
             super().process_request(request, client_address)
+        elif self._room_to_refuse.acquire(blocking=False):
+            threading.Thread(target=self._refuse, args=(request, client_address), daemon=True).start()
         else:
             self.shutdown_request(request)
+
+    def _refuse(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  as the library has it
+        try:
+            with suppress(OSError):
+                RefusingHandler(request, client_address, self)
+            self.shutdown_request(request)
+        finally:
+            self._room_to_refuse.release()
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  as the library has it
         """Serve a connection."""
@@ -108,7 +118,14 @@ class VerdictHandler(BaseHTTPRequestHandler):
     server: VerdictServer
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "kfuzz", ""
-    timeout = PATIENCE
+
+    def setup(self) -> None:
+        """Wait for a client for so long."""
+        self.timeout = self._patience()
+        super().setup()
+
+    def _patience(self) -> float:
+        return self.server.patience
 
     def do_GET(self) -> None:
         """GET /health."""
@@ -180,7 +197,13 @@ class VerdictHandler(BaseHTTPRequestHandler):
             )
         if int(size) > MOST_BYTES:
             raise RefusedRequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"{size} bytes; at most {MOST_BYTES}")
-        raw = self.rfile.read(int(size))
+        try:
+            raw = self.rfile.read(int(size))
+        except TimeoutError:
+            words = f"the request has not come within {self.server.patience:g} s"
+            raise RefusedRequestError(HTTPStatus.REQUEST_TIMEOUT, words) from None
+        if len(raw) < int(size):
+            raise RefusedRequestError(HTTPStatus.BAD_REQUEST, f"{len(raw)} of {int(size)} bytes have come")
         try:
             body = json.loads(raw)
         except (ValueError, RecursionError) as error:
@@ -284,6 +307,17 @@ class VerdictHandler(BaseHTTPRequestHandler):
         poll.register(self.connection, select.POLLRDHUP)
         if poll.poll(0):
             raise ClientGoneError
+
+
+class RefusingHandler(VerdictHandler):
+    """A request that comes while there are as many connections as may be."""
+
+    def _patience(self) -> float:
+        return BETWEEN_LOOKS
+
+    def _check(self, path: str) -> None:
+        words = f"{MOST_CONNECTIONS} connections are open already: try again later"
+        raise RefusedRequestError(HTTPStatus.SERVICE_UNAVAILABLE, words)
 
 
 def _status_of(error: JudgingError) -> HTTPStatus:

@@ -10,6 +10,7 @@ from kfuzz.campaign.device import resolve_device
 from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
 from kfuzz.claims.references.reference_files import file_of_reference, is_of_a_format
 from kfuzz.common.errors import ClaimError, DeviceError, line_of
+from kfuzz.devices import cache
 from kfuzz.devices.sandbox.box import Sandboxed, describe, sandboxed, untraceable
 from kfuzz.measure.roundings.guess import check_op
 from kfuzz.measure.roundings.infer import place_op
@@ -38,7 +39,7 @@ def judge_file(
     seconds that a calibration turns into trials, so that the same seed gives the same verdict. `device`: a GPU has no
     sandbox, so "auto" is the cpu; with "gpu" you have to pass `sandbox=False`. `any_shape`: an error at another shape
     than that of the reference breaks the answer, too. `require`: properties, such as "deterministic", without which a
-    right answer is broken. DeviceError if this machine gives no sandbox, or ClaimError if the op or a property is
+    right answer is broken. DeviceError if this machine gives no sandbox, or has no room to compile; ClaimError if the op or a property is
     unknown or there is no reference; what is wrong with the answer is the judgement.
     """
     terms = JudgingTerms(seed, budget, any_shape, tuple(require))
@@ -58,4 +59,6 @@ def judge_file(
         except Exception as error:  # whatever its text does to a parser is the answer's fault
             return Judgement("cannot run", "none", line_of(error), seed=seed, budget=budget, device=chosen, sandbox=box)
         found = judge_answer(kernel, terms, chosen, paragraph)
+    if found.status == "cannot run" and (full := cache.why_full()):
+        raise DeviceError(full)  # on a full disk nothing compiles, which is no answer's fault
     return replace(found, sandbox=box)
