@@ -16,6 +16,7 @@ PAGE = Page(
         Section("judging_rate", "Rows judged a second", "judging_rate", ("--cores", "16")),
         Section("trial_rate", "Judged trials a second", "trial_rate", ("before",)),
         Section("reference_runs", "Runs of a torch reference with sets", "reference_runs", ()),
+        Section("lasting_server", "Ten thousand verdicts of one server", "lasting_server", ("--jobs", "30")),
         Section("callables", "Python callables on a GPU", "callables", ("gpu", "20000", "12", "300", "31")),
     ),
 )

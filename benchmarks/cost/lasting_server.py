@@ -20,7 +20,6 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -49,7 +48,21 @@ SETTLED = 60.0
 """Seconds in which what has ended must be gone, on a busy machine."""
 BUSY = ("seconds", "id", "answer", "is_cut_short")
 """What a verdict says of how busy the machine was."""
-COLUMNS = ("memory", "server", "largest", "processes", "threads", "files", "scratch", "temporary", "cache", "cached")
+VERDICT = ("error", "status", "stage", "kind", "properties")
+"""What a verdict is, unless the clock has ended its trials; its smallest case may depend on the clock, too."""
+COLUMNS = (
+    "memory",
+    "server",
+    "judges",
+    "largest",
+    "processes",
+    "threads",
+    "files",
+    "scratch",
+    "temporary",
+    "cache",
+    "cached",
+)
 
 
 @dataclass(frozen=True)
@@ -151,10 +164,11 @@ def _count(server: Served) -> Record:
             sizes.append(one.stat().st_size)
     building = server.folder / "cache" / "building"
     return {
-        "memory": sum(memory), "server": memory[0], "largest": max(memory[1:]), "processes": len(every),
-        "threads": threads, "files": files, "scratch": len(list(building.iterdir())) if building.exists() else 0,
-        "temporary": sum(1 for _ in (server.folder / "temporary").rglob("*")), "cache": len(cache),
-        "cached": sum(sizes),
+        "memory": sum(memory), "server": memory[0], "judges": sum(map(resident_bytes, _judges(server))),
+        "largest": max(memory[1:]), "processes": len(every), "threads": threads, "files": files,
+        "scratch": len(list(building.iterdir())) if building.exists() else 0,
+        "temporary": sum(1 for _ in (server.folder / "temporary").rglob("*")),
+        "cache": len(cache), "cached": sum(sizes),
     }  # fmt: skip
 
 
@@ -218,21 +232,23 @@ def slope(samples: Sequence[Record], name: str) -> Record:
 
 
 def of_kinds(found: Mapping[Kind, Sequence[Mapping[str, Any]]]) -> list[Record]:
-    """What became of each kind. `outlines`: different verdicts that no clock ended early; one is right."""
+    """What became of each kind.
+
+    `others`: answers with another status than is right, or with an error. `cut_short`: the clock has ended the trials.
+    `verdicts`: how many different ones, by VERDICT, the others have. `not_smallest`: it has ended the search for a
+    smaller case; `whole`: how many different lines there are without those.
+    """
     made = []
     for kind, lines in found.items():
-        whole = [one for one in lines if not one.get("is_cut_short")]
+        all_tried = [one for one in lines if not one.get("is_cut_short")]
+        smallest = [one for one in all_tried if one.get("is_shrunk") or one.get("case") is None]
         seconds = [one["seconds"] for one in lines if "seconds" in one]
         made.append({
-            "kind": kind.name, "verdicts": len(lines), "wanted": kind.status,
-            "others": dict(Counter(str(one.get("status", one.get("error"))) for one in whole) - Counter(
-                {kind.status: len(whole)}
-            )),
-            "outlines": len({*map(outline, whole)}), "cut_short": len(lines) - len(whole),
-            "cut_short_others": dict(
-                Counter(str(one.get("status", one.get("error"))) for one in lines if one.get("is_cut_short"))
-                - Counter({kind.status: len(lines)})
-            ),
+            "kind": kind.name, "count": len(lines), "wanted": kind.status,
+            "others": sum(1 for one in lines if one.get("status") != kind.status),
+            "cut_short": len(lines) - len(all_tried),
+            "verdicts": len({tuple(str(one.get(name)) for name in VERDICT) for one in all_tried}),
+            "not_smallest": len(all_tried) - len(smallest), "whole": len({*map(outline, smallest)}),
             "seconds": median(seconds) if seconds else 0.0, "longest": max(seconds, default=0.0),
         })  # fmt: skip
     return made
@@ -281,7 +297,8 @@ def measure(arguments: Sequence[str]) -> Figures:
 
 def _judges(server: Served) -> list[int]:
     """The processes that the server itself has started."""
-    return [child for child, parent in processes.parents().items() if parent == server.pid]
+    below = [child for child, parent in processes.parents().items() if parent == server.pid]
+    return [one for one in below if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()]
 
 
 def options() -> argparse.ArgumentParser:

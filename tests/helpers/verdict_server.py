@@ -102,11 +102,13 @@ def left_of(every: Sequence[tuple[int, str]]) -> list[int]:
 
 
 @contextmanager
-def serving(folder: Path, *options: str, before: Sequence[str] = ()) -> Iterator[RunningServer]:
-    """A server in this folder, with a cache of its own; it is killed at the end."""
+def serving(
+    folder: Path, *options: str, before: Sequence[str] = (), cache: Path | None = None
+) -> Iterator[RunningServer]:
+    """A server in this folder, with a cache of its own or with this one; it is killed at the end."""
     (folder / "cache").mkdir(parents=True, exist_ok=True)
     command = [*before, sys.executable, "-m", "kfuzz", "serve", "--http", "0", *options]
-    environment = {**os.environ, "KFUZZ_CACHE": str(folder / "cache")}
+    environment = {**os.environ, "KFUZZ_CACHE": str(cache or folder / "cache")}
     with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

@@ -6,7 +6,7 @@ They follow from the claim and the text of the kernel alone. Knows numbers in cl
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import lru_cache
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.axes import Axis
@@ -34,7 +34,7 @@ def tuned_widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
     )
 
 
-@cache
+@lru_cache(maxsize=1024)
 def unrolled(source: str, name: str) -> tuple[int, ...]:
     """The factors by which a stride is unrolled: the 4 of `i += 4 * THREADS` for a template parameter of that name."""
     written = re.findall(rf"\+=\s*({INTEGER})\s*\*\s*{name.upper()}\b", COMMENT.sub("", source))
@@ -56,20 +56,20 @@ def named_numbers(kernel: Kernel) -> frozenset[int]:
     return numbers_in_text(kernel.source) | kernel.literals
 
 
-@cache
+@lru_cache(maxsize=1024)
 def numbers_in_text(source: str) -> frozenset[int]:
     """The integers in the text of a kernel, outside its comments, and what its constants make of them."""
     return numbers_in(source)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _numbers_with(source: str, tune: tuple[tuple[str, int], ...]) -> frozenset[int]:
     """What the text makes of its launch parameters, `4 * THREADS`, with these values."""
     given = {spelled: frozenset((value,)) for name, value in tune for spelled in (name, name.upper())}
     return numbers_in(source, given) - numbers_in_text(source)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def floats(source: str) -> tuple[float, ...]:
     """The floats in the text of a kernel, outside its comments, other than 0 and 1; each once."""
     tree = tree_of(source)

@@ -39,8 +39,8 @@ def judge_file(
     seconds that a calibration turns into trials, so that the same seed gives the same verdict. `device`: a GPU has no
     sandbox, so "auto" is the cpu; with "gpu" you have to pass `sandbox=False`. `any_shape`: an error at another shape
     than that of the reference breaks the answer, too. `require`: properties, such as "deterministic", without which a
-    right answer is broken. DeviceError if this machine gives no sandbox, or has no room to compile; ClaimError if the op or a property is
-    unknown or there is no reference; what is wrong with the answer is the judgement.
+    right answer is broken. DeviceError if this machine gives no sandbox, or no room to compile in; ClaimError if the
+    op or a property is unknown or there is no reference; what is wrong with the answer is the judgement.
     """
     terms = JudgingTerms(seed, budget, any_shape, tuple(require))
     chosen = "cpu" if device == "auto" else resolve_device(device)
@@ -57,8 +57,9 @@ def judge_file(
         try:
             kernel = load(path, op, reference)
         except Exception as error:  # whatever its text does to a parser is the answer's fault
-            return Judgement("cannot run", "none", line_of(error), seed=seed, budget=budget, device=chosen, sandbox=box)
-        found = judge_answer(kernel, terms, chosen, paragraph)
+            found = Judgement("cannot run", "none", line_of(error), seed=seed, budget=budget, device=chosen)
+        else:
+            found = judge_answer(kernel, terms, chosen, paragraph)
     if found.status == "cannot run" and (full := cache.why_full()):
         raise DeviceError(full)  # on a full disk nothing compiles, which is no answer's fault
     return replace(found, sandbox=box)
