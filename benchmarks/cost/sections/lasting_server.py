@@ -27,8 +27,8 @@ OF_KINDS = (
 def show(made: Measurement) -> Lines:
     yield from text(
         f"{made['count']:,} answers to one server with {made['jobs']} processes, seed {made['seed']}, budget",
-        f"{made['budget']:g} s, after {made['warming']:,} to warm it up. After each {made['every']}, when none is judged,",
-        "all that it holds is counted; the rise is that of the straight line of least squares.",
+        f"{made['budget']:g} s, after {made['warming']:,} to warm it up. After each {made['every']}, when none is",
+        "judged, all that it holds is counted; the rise is that of the straight line of least squares.",
         f"{made['lost']} processes were lost; {made['judges']} processes judged in all.",
     )
     yield from made.note()
@@ -38,8 +38,8 @@ def show(made: Measurement) -> Lines:
     ))  # fmt: skip
     yield ""
     yield from text(
-        "Each kind of answer: those with another status than is right, or none; those whose trials the clock has ended,",
-        "and how many different verdicts the others have; those whose search for a smaller case it has ended, and how",
+        "Each kind of answer: those with another status than is right, or none; those whose trials the clock has",
+        "ended, and how many different verdicts the others have; those whose search for a smaller case it has ended, and how",
         "many different lines the others have, seconds apart.",
     )
     yield from table("lrrrrrrrr", OF_KINDS, (

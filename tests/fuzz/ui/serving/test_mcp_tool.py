@@ -104,6 +104,28 @@ def test_ctrl_c_ends_it_at_once(agent: Agent) -> None:
     assert agent.process.stderr.read() == ""
 
 
+@needs_mcp
+@needs_sandbox
+@pytest.mark.slow(6)
+@pytest.mark.parametrize("reads", [True, False], ids=["reads", "never reads"])
+def test_an_agent_that_vanishes_in_the_middle_leaves_no_process_and_no_traceback(agent: Agent, reads: bool) -> None:
+    """Its pipes are closed, as those of an agent that is killed; before that, one reads, and the other does not."""
+    arguments = {"answer": "a.py", "text": SLOW, "op": "row_sum", "budget": 2}
+    agent.send("tools/call", name="judge", arguments=arguments)
+    if not reads:
+        for _ in range(400):  # their replies are more than a pipe holds
+            agent.send("tools/list")
+    every = processes_of(agent.process.pid)
+    assert len(every) > 1
+    assert agent.process.stdin is not None
+    assert agent.process.stdout is not None
+    assert agent.process.stderr is not None
+    agent.process.stdin.close()
+    agent.process.stdout.close()
+    assert left_of(every) == []
+    assert "Traceback" not in agent.process.stderr.read()
+
+
 @needs_sandbox
 @pytest.mark.slow
 def test_without_the_package_one_line_says_how_to_install_it(tmp_path: Path) -> None:
