@@ -39,8 +39,8 @@ def show(made: Measurement) -> Lines:
     yield ""
     yield from text(
         "Each kind of answer: those with another status than is right, or none; those whose trials the clock has",
-        "ended, and how many different verdicts the others have; those whose search for a smaller case it has ended, and how",
-        "many different lines the others have, seconds apart.",
+        "ended, and how many different verdicts the others have; those whose search for a smaller case it has ended,",
+        "and how many different lines the others have, seconds apart.",
     )
     yield from table("lrrrrrrrr", OF_KINDS, (
         (
