@@ -70,10 +70,8 @@ def why_full(room: int = ROOM) -> str:
 
     It is asked after the failure, when the compiler's files are gone: so it asks for room for one, and not for any.
     """
-    try:
-        about = os.statvfs(folder())
-    except OSError as error:
-        return f"{folder()}: {error.strerror}; compiled kernels are kept there"
+    place = next(one for one in (folder(), *folder().absolute().parents) if one.is_dir())
+    about = os.statvfs(place)
     most, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
     left = about.f_bavail * about.f_frsize
     if left < room:

@@ -121,8 +121,8 @@ class VerdictHandler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         """Wait for a client for so long."""
-        self.timeout = self._patience()
         super().setup()
+        self.connection.settimeout(self._patience())
 
     def _patience(self) -> float:
         return self.server.patience

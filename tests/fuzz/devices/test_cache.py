@@ -1,6 +1,7 @@
 """The cache stays small, and leftovers of a killed process are removed."""
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -241,3 +242,20 @@ def test_a_file_that_another_process_builds_is_waited_for(folder: Path, monkeypa
 
 def test_a_path_that_is_no_utf_8_has_a_key() -> None:
     assert cache.key("k\udcf6.cu") != cache.key("k.cu")
+
+
+def test_a_folder_without_room_for_what_a_compiler_writes_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path))
+    assert cache.why_full(room=1) == ""
+    assert "MB are left there, and a compiler may need" in cache.why_full(room=1 << 60)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
+    try:
+        assert cache.why_full(room=1 << 20) == ""
+        assert cache.why_full(room=2 << 20) == "the limit of a file is 1 MB (ulimit -f), and a compiler may need 2"
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path / "none"))
+    assert cache.why_full(room=1) == ""  # nothing was compiled yet
