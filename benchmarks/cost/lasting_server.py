@@ -157,11 +157,11 @@ def _count(server: Served) -> Record:
         with suppress(OSError):  # it has ended meanwhile
             files += len(os.listdir(f"/proc/{one}/fd"))
             threads += len(os.listdir(f"/proc/{one}/task"))
-    cache = [one for one in (server.folder / "cache").rglob("*") if one.is_file()]
+    cache = [file for file in (server.folder / "cache").rglob("*") if file.is_file()]
     sizes = []
-    for one in cache:
+    for file in cache:
         with suppress(OSError):
-            sizes.append(one.stat().st_size)
+            sizes.append(file.stat().st_size)
     building = server.folder / "cache" / "building"
     return {
         "memory": sum(memory), "server": memory[0], "judges": sum(map(resident_bytes, _judges(server))),
