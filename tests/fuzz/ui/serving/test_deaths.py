@@ -114,6 +114,15 @@ def test_a_server_that_is_killed_while_it_compiles_leaves_no_process_and_a_cache
         assert (status, found["status"]) == (200, "kept"), found
 
 
+def test_a_server_that_is_killed_takes_an_answer_that_may_loop_for_ten_minutes_with_it(tmp_path: Path) -> None:
+    with serving(tmp_path, "--jobs", "1") as server:
+        connection = server.open({"answer": "a.py", "text": LOOPS, **TERMS, "budget": 600.0})
+        every = wait_for(server, is_looping)
+        server.process.kill()
+        assert left_of(every) == []
+        connection.close()
+
+
 def test_a_right_answer_that_a_full_disk_does_not_let_compile_gets_an_error_and_no_verdict(tmp_path: Path) -> None:
     mount = 'mount -t tmpfs -o size=96k kfuzz "$KFUZZ_CACHE" && exec "$@"'
     before = ["unshare", "--map-root-user", "--mount", "sh", "-c", mount, "sh"]
