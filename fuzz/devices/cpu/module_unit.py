@@ -109,7 +109,7 @@ class _ModuleLines:
                 self._numbers[number] = 0
             else:
                 self._numbers[number] = len(every)
-                every.append(_source_file(Path(name)))
+                every.append(source_file(Path(name)))
         self.files = tuple(every)
 
     def directive(self, line: int) -> str:
@@ -120,7 +120,7 @@ class _ModuleLines:
         return f'#line {file * LINES_A_FILE + line} "{KERNEL_NAME}"\n'
 
 
-def _source_file(path: Path) -> SourceFile:
+def source_file(path: Path) -> SourceFile:
     """A file that a module names, without its text if it is not here."""
     try:
         is_short = path.stat().st_size <= MOST_BYTES

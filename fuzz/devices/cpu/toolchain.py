@@ -22,6 +22,7 @@ from kfuzz.devices.host_compiler import build_once, environment, find_compiler, 
 HOME = Path(__file__).parents[2] / "cuda_on_cpu"
 OF_LIBRARIES = (HOME / "runtime" / "module.cpp", HOME / "host" / "library.cpp")
 OF_PROGRAMS = HOME / "host" / "program.cpp"
+THROUGH_NVCC = (HOME / "host" / "nvcc" / "modules.cpp", HOME / "host" / "nvcc" / "api.cpp")
 FRONTS = ("cuda_on_cpu.h", "cuda_on_cpu_host.h", "cuda_on_cpu_torch.h")
 """The header before each kernel file: the second if it has host functions, the third if these use torch."""
 HEADERS = (HOME / "include", HOME / "host" / "include", HOME / "host" / "torch" / "include")
@@ -82,6 +83,11 @@ def build_objects(compiler: str, flavour: Flavour, front: int) -> list[str]:
 def build_program_objects(compiler: str, flavour: Flavour) -> list[str]:
     """Build the objects of which every program has a copy."""
     return [str(_object(compiler, flavour, one)) for one in (*OF_LIBRARIES, OF_PROGRAMS)]
+
+
+def build_nvcc_objects(compiler: str, flavour: Flavour) -> list[str]:
+    """Build the objects of which a program has a copy whose host code nvcc has compiled."""
+    return [str(_object(compiler, flavour, one)) for one in THROUGH_NVCC]
 
 
 def _torch_object(compiler: str) -> Path:

@@ -28,11 +28,12 @@ from kfuzz.common.time_limits import limited, time_limits
 from kfuzz.devices import Finding, cache
 from kfuzz.devices.cpu.compiler import Library
 from kfuzz.devices.cpu.programs.ahead import count_processors, writes_no_files
-from kfuzz.devices.cpu.programs.build import compile_source, is_program, link, load_program
+from kfuzz.devices.cpu.programs.build import Through, compile_source, is_program, link, load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.cpu.programs.made_up import NOTHING_MADE_UP, Guesses, MadeUpInput
 from kfuzz.devices.cpu.programs.sampling import NOTHING_CHECKED, NOTHING_SAMPLED, USUAL_SAMPLING
+from kfuzz.devices.cpu.programs.through_nvcc import TAKEN
 from kfuzz.devices.cpu.programs.server import Server, build_own_parts
 from kfuzz.devices.host_compiler import compiling_for
 from kfuzz.kinds import Severity
@@ -40,7 +41,7 @@ from kfuzz.ui.commands.completing import FILE_NAME
 from kfuzz.ui.commands.documents import ReportFiles, format_options
 from kfuzz.ui.commands.inputs import GENERATED, FileReader, files_of, generate_files, with_input
 from kfuzz.ui.commands.nvcc import LINES_OF_NVCC
-from kfuzz.ui.commands.options import Screen, compile_time_option, console, fail_on_option, parse_duration
+from kfuzz.ui.commands.options import Screen, compile_time_option, console, fail_on_option, parse_duration, through_option
 from kfuzz.ui.reports.phases import show_phases
 from kfuzz.ui.reports.program import ProgramReport, blocks, document, last_lines, share_notes, verdict
 from kfuzz.ui.reports.silenced import silence_texts
@@ -90,6 +91,7 @@ class WithArguments(click.Command):
               help="Check every block of every launch in full. Default: of a large launch, once a run has made "
               "64 million accesses, a sample of the blocks; the others are checked for their bounds, and where they "
               "access what the sample has accessed.")  # fmt: skip
+@through_option
 @compile_time_option
 @fail_on_option
 @format_options("check")
@@ -104,6 +106,7 @@ def check(
     seed: int | None,
     warp_synchronous: bool,
     whole: bool,
+    through: str,
     fail_on: Severity,
     outputs: ReportFiles,
 ) -> None:
@@ -144,12 +147,12 @@ def check(
     server = ctx.with_resource(closing(Server()))
     server.start()
     with show_phases(console(to_stderr=True)):
-        library, path = build_program(words)
+        library, path = build_program(words, through)
     for one in library.files.values():
         check_silences(one.path, one.text, ())
     given: tuple[str, ...] = ctx.obj
     flags = {"--warp-synchronous": warp_synchronous, "--whole": whole}
-    chosen = [*(["--inputs", str(inputs)] if inputs else []), *(flag for flag, is_set in flags.items() if is_set)]
+    chosen = [*(["--through", through] if through else []), *(["--inputs", str(inputs)] if inputs else []), *(flag for flag, is_set in flags.items() if is_set)]
     again = shlex.join(["kfuzz", "check", *words, *chosen, "--seed", str(seed), *(["--", *given] if given else [])])
     own = (str(path.with_suffix("")), *given)
     longest = min(timeout or max_time, max_time)
@@ -374,18 +377,20 @@ class RunProgress:
             self.screen.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def build_program(words: Sequence[str]) -> tuple[Library, Path]:
+def build_program(words: Sequence[str], through: str = "") -> tuple[Library, Path]:
     """The program that these words name, built if necessary, and the file that gives it its name."""
     if len(words) == 1 and is_program(Path(words[0])):
         return load_program(Path(words[0])), Path(words[0])
     command = parse(words)
     if not command.sources:
         raise click.UsageError("name the source files of a program, or a program that kfuzz nvcc built")
-    if command.ignored:
-        click.echo(f"ignored options: {' '.join(command.ignored)}", err=True)
-    objects = [compile_source(one, command.flags).object for one in command.sources]
+    ignored = [one for one in command.ignored if not (through and TAKEN.fullmatch(one))]
+    if ignored:
+        click.echo(f"ignored options: {' '.join(ignored)}", err=True)
+    by = Through(command.ignored) if through else None
+    objects = [compile_source(one, command.flags, through=by).object for one in command.sources]
     with cache.scratch() as folder:
-        link(objects, command, folder / "program")
+        link(objects, command, folder / "program", through=by)
         return load_program(folder / "program"), command.sources[0].path
 
 

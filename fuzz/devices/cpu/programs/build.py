@@ -14,7 +14,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,7 @@ from kfuzz.devices.cpu.libraries import find_missing
 from kfuzz.devices.cpu.line_words import LINES_A_FILE
 from kfuzz.devices.cpu.options import HOST_LIBRARIES, LINK, Flags, Flavour
 from kfuzz.devices.cpu.programs.command_line import Command, NvccSource
+from kfuzz.devices.cpu.programs.through_nvcc import OWN, compile_through_nvcc, digest_parts
 from kfuzz.devices.cpu.translate import ON_A_GPU, Translation, translate
 from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, header_name
 from kfuzz.devices.host_compiler import compiling_for, environment, find_compiler, identity, run_compiler
@@ -59,6 +60,13 @@ NOT_CUDA = "#include <not_cuda.h>\n"
 
 
 @dataclass(frozen=True)
+class Through:
+    """nvcc compiles a program, with these words of its own."""
+
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ObjectFile:
     """An object, and the files that it was made from."""
 
@@ -66,17 +74,33 @@ class ObjectFile:
     files: tuple[Path, ...]
 
 
-def compile_source(source: NvccSource, flags: Sequence[str], flavour: Flavour = "check") -> ObjectFile:
+def compile_source(
+    source: NvccSource, flags: Sequence[str], flavour: Flavour = "check", through: Through | None = None
+) -> ObjectFile:
     """Compile a source to an object. ClaimError with the compiler's own words if it does not compile."""
     text = _text(source.path)
     if source.language == "c":
         return _compile_c(source.path, flags)
+    if through:
+        return _compile_through(source, flags, flavour, through)
     try:
         return _compile_unit(source, _build_unit(source, text, flags, None), flags, flavour)
     except UnsupportedError:
         if not MAIN.search(text):
             raise
         return _compile_unit(source, _build_unit(source, text, flags, ("main",)), flags, flavour)
+
+
+def _compile_through(source: NvccSource, flags: Sequence[str], flavour: Flavour, through: Through) -> ObjectFile:
+    name = f"cpu/object-{cache.key(*digest_parts(source, flags, through.words, flavour))[:32]}.o"
+    if cache.fetch(name) is None:
+        made = compile_through_nvcc(source, flags, through.words, flavour, _number_files)
+        with cache.scratch() as folder:
+            place = folder / "made.o"
+            place.write_bytes(made.object)
+            _add_section(place, made.notes, folder)
+            cache.keep(name, place.read_bytes())
+    return ObjectFile(cache.folder() / name, (source.path,))
 
 
 def _compile_unit(source: NvccSource, unit: Unit, flags: Sequence[str], flavour: Flavour) -> ObjectFile:
@@ -212,6 +236,10 @@ def _attach_notes(made: Path, unit: Unit, unset: list[tuple[int, str]], folder: 
     """Add notes to the object: its texts by number, and facts that no symbol has."""
     files = [(number, str(one.path), one.text) for number, one in zip(unit.numbers, unit.files, strict=True)]
     notes = {"files": files, "dynamic": unit.dynamic_shared, "constants": unit.constants, "uninitialised": unset}
+    _add_section(made, notes, folder)
+
+
+def _add_section(made: Path, notes: Mapping[str, object], folder: Path) -> None:
     text = folder / "notes"
     text.write_text(json.dumps(notes) + "\n", encoding="utf-8")
     command = ["objcopy", "--add-section", f"{NOTES}={text}", "--set-section-flags", f"{NOTES}=readonly", str(made)]
@@ -242,12 +270,19 @@ def empty_object() -> bytes:
         return (folder / "empty.o").read_bytes()
 
 
-def link(objects: Sequence[Path], command: Command, output: Path, flavour: Flavour = "check") -> None:
+def link(
+    objects: Sequence[Path],
+    command: Command,
+    output: Path,
+    flavour: Flavour = "check",
+    through: Through | None = None,
+) -> None:
     """Link objects and libraries into a program file. ClaimError with the linker's own words if that fails."""
     compiler = find_compiler()
     with cache.scratch() as folder:
         made = folder / "program.so"
-        ours = [*toolchain.build_program_objects(compiler, flavour), *HOST_LIBRARIES]
+        of_nvcc = toolchain.build_nvcc_objects(compiler, flavour) if through else []
+        ours = [*toolchain.build_program_objects(compiler, flavour), *of_nvcc, *HOST_LIBRARIES]
         words = [compiler, *LINK, *_with_own_variables([*map(str, objects), *command.linked], folder), *ours]
         try:  # the first link reports what is missing
             _run([*words, str(toolchain.build_runtime()), "-Wl,--no-undefined", "-o", str(made)], folder)
@@ -298,6 +333,10 @@ def _run(command: list[str], folder: Path) -> None:
             )
         errors = [one for one in lines if re.search("undefined reference|multiple definition|error(?!: ld ret)", one)]
         errors = errors or lines
+        if missing := sorted(set(re.findall(rf"undefined reference to `{OWN}(\w+)'", done.stderr))):
+            raise ClaimError(
+                f"{', '.join(missing)}: kfuzz has no such function for a program through nvcc; leave out --through"
+            )
         place = re.compile(rf"\S*\b{re.escape(KERNEL_NAME)}:(\d+)")
         is_of_author = [not (at := place.search(one)) or int(at[1]) >= LINES_A_FILE for one in errors]
         errors = list(itertools.compress(errors, is_of_author)) or errors

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import TypeVar
@@ -33,6 +34,7 @@ from kfuzz.devices.cpu.experiments import (
 )
 from kfuzz.devices.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.devices.cpu.options import Flavour
+from kfuzz.devices.cpu.programs.call_lines import name_call_lines, name_line
 from kfuzz.devices.cpu.programs.ahead import RunsAhead
 from kfuzz.devices.cpu.programs.made_up import has_own_input
 from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
@@ -221,6 +223,8 @@ class CheckedProgram:
     def _see_certain(self, end: ProgramEnd, manner: Manner) -> tuple[Sight, ...]:
         """The sights of a run; the errors that no experiment can take back are reported at once, each of them once."""
         raw, findings = rebuild_run(end), read_structs(end.findings, RawFinding)
+        shown = (raw.buffers[i] for i in range(raw.buffer_count)), (raw.launched[i] for i in range(raw.launched_count))
+        name_call_lines([*chain(*shown), *findings], self._lines)
         self.has_made_up_input |= end.reads_input and not has_own_input()
         with self._one_at_a_time:
             sights = tuple(describe_sights(findings, self._job, self.library, self._lines, raw))
@@ -247,7 +251,7 @@ class CheckedProgram:
         if end.place is None:
             return f"{why}: it was before its first launch"
         at = end.place
-        path, line = find_line(self.library.files, at.line)
+        path, line = find_line(self.library.files, name_line(at.line, self._lines))
         launch = f"launch {at.number:,} ({shown_path(path)}:{line})"
         if at.ended == at.blocks:
             return f"{why}: it was in host code after {launch}"
@@ -257,7 +261,7 @@ class CheckedProgram:
         """The words of a refusal, with the author's file and line if they are known."""
         if refusal.line is None:
             return refusal.words
-        path, line = find_line(self.library.files, refusal.line)
+        path, line = find_line(self.library.files, name_line(refusal.line, self._lines))
         return f"{shown_path(path)}:{line}: {refusal.words}"
 
     def differ(self, left: CpuRun, right: CpuRun) -> Difference | None:

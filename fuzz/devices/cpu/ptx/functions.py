@@ -58,8 +58,13 @@ class _ModuleScope:
     """The addresses of parameters, by their names."""
 
 
-def write_module(module: PtxModule, wanted: Collection[str], directive: Callable[[int], str]) -> WrittenModule:
-    """The C++ of a module with the wanted kernels; `directive` gives the `#line` for a line of it."""
+def write_module(
+    module: PtxModule, wanted: Collection[str], directive: Callable[[int], str], with_launches: bool = True
+) -> WrittenModule:
+    """The C++ of a module with the wanted kernels; `directive` gives the `#line` for a line of it.
+
+    `with_launches`: each kernel has a function that takes its parameters one by one.
+    """
     pieces = [f"{directive(one.line)}{declare(one, is_static=True)}\n" for one in module.variables if one.bytes]
     symbols = {one.name: address_of(one) for one in module.variables if one.bytes or one.space == "shared"}
     defined = [one for one in module.functions if one.body and (not one.is_entry or one.name in wanted)]
@@ -68,7 +73,7 @@ def write_module(module: PtxModule, wanted: Collection[str], directive: Callable
         pieces.append(f"static void {_name_of(one)}({_given(one)});\n")
     for one in defined:
         pieces += _write_function(one, module, symbols, directive)
-        if one.is_entry:
+        if one.is_entry and with_launches:
             pieces.append(f"{directive(one.line)}{write_entry(one)}\n")
     return WrittenModule(
         "".join(pieces),

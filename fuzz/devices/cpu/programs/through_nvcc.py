@@ -1,0 +1,279 @@
+"""Builds objects of programs through nvcc: its PTX of the kernels, and its host code beside a CUDA runtime of ours.
+
+nvcc splits a file into PTX and C++ with the host's functions. The PTX becomes C++ as everywhere on the cpu device; the
+host's compiler makes objects of both, with line numbers as programs/build.py has them. The object of the host code calls
+CUDA's runtime under names of ours (cuda_on_cpu/host/nvcc), since NVIDIA's functions have other parameters.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kfuzz.common.phases import Phase, Stage, announce
+from kfuzz.common.printable import printable
+from kfuzz.common.text.headers import SourceFile, sources
+from kfuzz.devices import ClaimError, cache, nvcc
+from kfuzz.devices.cpu import toolchain
+from kfuzz.devices.cpu.compiler import UNINITIALISED
+from kfuzz.devices.cpu.line_words import LINES_A_FILE
+from kfuzz.devices.cpu.module_unit import ARCHITECTURE, source_file
+from kfuzz.devices.cpu.options import Flags, Flavour
+from kfuzz.devices.cpu.programs.command_line import NvccSource
+from kfuzz.devices.cpu.ptx.asm_text import AsmError
+from kfuzz.devices.cpu.ptx.entries import body_name, bytes_of_parameters, places_of_parameters
+from kfuzz.devices.cpu.ptx.functions import ALONE, WrittenModule, write_module
+from kfuzz.devices.cpu.ptx.module import PtxFunction, PtxModule, read_module
+from kfuzz.devices.cpu.ptx.storage import cpp_name
+from kfuzz.devices.cpu.unit import KERNEL_NAME
+from kfuzz.devices.host_compiler import compiling_for, environment, find_compiler, identity, run_compiler
+from kfuzz.devices.nvcc_ptx import compiler_words, included_texts
+
+OWN = "kfuzz_nvcc_"
+"""Begins the names of our functions in the place of NVIDIA's."""
+FRONT = toolchain.HOME / "host" / "nvcc" / "include" / "kfuzz_through_nvcc.h"
+REGISTER = "__cudaRegisterFatBinary"
+OF_CUDA = re.compile(r"_{0,2}cuda[A-Z]\w*|cu[A-Z]\w*|cu(?:blas|rand|fft|sparse|solver|dnn)[A-Z]\w*|nccl[A-Z]\w*|nvtx\w*")
+UNCHANGED = frozenset(
+    """cudaGetLastError cudaPeekAtLastError cudaGetErrorString cudaGetErrorName cudaMemGetInfo cudaPointerGetAttributes
+    cudaHostRegister cudaHostUnregister cudaStreamAttachMemAsync cudaHostGetFlags cudaDeviceGetDefaultMemPool
+    cudaDeviceGetMemPool cudaDeviceSetMemPool cudaMemPoolCreate cudaMemPoolDestroy cudaMemPoolSetAttribute
+    cudaMemPoolGetAttribute cudaMemPoolSetAccess cudaMemPoolTrimTo cudaDeviceSynchronize cudaThreadSynchronize
+    cudaStreamCreate cudaStreamCreateWithFlags cudaStreamCreateWithPriority cudaStreamDestroy cudaStreamGetFlags
+    cudaStreamGetPriority cudaStreamSynchronize cudaStreamQuery cudaStreamWaitEvent cudaStreamAddCallback
+    cudaLaunchHostFunc cudaDeviceGetStreamPriorityRange cudaEventCreate cudaEventCreateWithFlags cudaEventDestroy
+    cudaEventRecord cudaEventRecordWithFlags cudaEventQuery cudaEventSynchronize cudaEventElapsedTime cudaGetDeviceCount
+    cudaGetDevice cudaSetDevice cudaSetDeviceFlags cudaDeviceGetAttribute cudaDeviceReset cudaThreadExit
+    cudaDeviceSetCacheConfig cudaDeviceSetSharedMemConfig cudaDeviceGetSharedMemConfig cudaDeviceGetCacheConfig
+    cudaGetDeviceFlags cudaDeviceGetPCIBusId cudaDeviceSetLimit cudaDeviceGetLimit cudaDeviceCanAccessPeer
+    cudaDeviceEnablePeerAccess cudaDeviceDisablePeerAccess cudaDeviceGetP2PAttribute cudaDriverGetVersion
+    cudaRuntimeGetVersion cudaProfilerStart cudaProfilerStop cudaStreamBeginCapture cudaStreamEndCapture
+    cudaStreamIsCapturing cudaGraphCreate cudaGraphDestroy cudaGraphExecDestroy cudaGraphUpload""".split()  # noqa: SIM905  as a person reads it
+)
+"""Functions with the same parameters in the runtime of the cpu device (host/include/cuda_on_cpu_host/api.h)."""
+VERSIONS = re.compile(r"_v[23]$")
+"""Ends the names of functions that a later toolkit has changed in ways that do not matter here."""
+TAKEN = re.compile(r"--?(?:expt-)?(?:extended-lambda|relaxed-constexpr)|--?use_fast_math|-?-(?:ftz|prec-div|prec-sqrt|fmad)\b.*")
+"""Options of nvcc's own that change what it makes of a file."""
+MARKER = re.compile(r'^(?:#|#line) (\d+) "((?:\\.|[^"\\\n])*)"[^\n]*$', re.MULTILINE)
+INLINE = re.compile(r"\bstatic (?:__inline__|inline)\b(?! __attribute__\(\(always_inline)")
+WRAPPERS = ("cuda_runtime.h", "device_launch_parameters.h", "cuda_runtime_api.h", FRONT.name)
+"""Headers whose functions stand on the line of their caller."""
+
+
+@dataclass(frozen=True)
+class MadeObject:
+    """An object with its texts by number, and the facts that no symbol has."""
+
+    object: bytes
+    files: tuple[tuple[int, str, str], ...]
+    dynamic_shared: tuple[str, ...]
+    constants: tuple[str, ...]
+    uninitialised: tuple[tuple[int, str], ...]
+
+    @property
+    def notes(self) -> dict[str, object]:
+        """What programs/build.py reads from an object."""
+        return {
+            "files": self.files,
+            "dynamic": self.dynamic_shared,
+            "constants": self.constants,
+            "uninitialised": self.uninitialised,
+        }
+
+
+def digest_parts(source: NvccSource, flags: Sequence[str], words: Sequence[str], flavour: Flavour) -> list[str]:
+    """Everything that decides what an object through nvcc contains."""
+    compiler, text = find_compiler(), source.path.read_text(encoding="utf-8", errors="replace")
+    options = (*toolchain.option_words(compiler, flavour, Flags((), False), with_host=True), *_flags_of(flags, words))
+    included = included_texts(source.path, text, tuple(flags))
+    places = (str(source.path), str(source.path.resolve()))
+    own = (identity(compiler), toolchain.own_digest(), nvcc.nvcc_version(nvcc.find_nvcc()))
+    return ["through nvcc", *own, *options, *places, source.language, text, *included]
+
+
+def compile_through_nvcc(
+    source: NvccSource,
+    flags: Sequence[str],
+    words: Sequence[str],
+    flavour: Flavour,
+    number_files: Callable[[list[str]], list[int]],
+) -> MadeObject:
+    """Compile a source. ClaimError with the first error of nvcc or of the host's compiler."""
+    announce(Phase(Stage.COMPILING, source.path.name))
+    text = source.path.read_text(encoding="utf-8-sig", errors="replace")
+    with cache.scratch() as folder:
+        host, ptx = _split(source, text, _flags_of(flags, words), tuple(flags), folder)
+        module = _read(source.path, ptx)
+        named = [source_file(Path(one)) for one in module.places.files.values()] if module else []
+        every = {one.path.resolve(): one for one in (*named, *sources(source.path, text, flags))}
+        own = {path: one for path, one in every.items() if one.text and not _is_of_toolkit(path)}
+        numbers = dict(zip(own, number_files([str(one) for one in own]), strict=True))
+        objects = [_compile_host(source, host, numbers, flavour, folder)]
+        unset = sorted({(int(line), one) for line, one in UNINITIALISED.findall(objects[0][1])})
+        written = _write(source.path, module, numbers) if module else None
+        if written and module:
+            objects.append(_compile_module(source, module, written, flavour, folder))
+        whole = folder / "whole.o"
+        _run([find_compiler(), "-r", "-nostdlib", *(str(one) for one, _ in objects), "-o", str(whole)], folder, source.path)
+        first = source.path.resolve()
+        ordered = [first, *(one for one in numbers if one != first)]
+        return MadeObject(
+            whole.read_bytes(),
+            tuple((numbers[one], str(own[one].path), own[one].text) for one in ordered if one in own),
+            written.dynamic_shared if written else (),
+            written.constants if written else (),
+            tuple(unset),
+        )
+
+
+def _is_of_toolkit(path: Path) -> bool:
+    home = Path(nvcc.find_nvcc()).resolve().parents[1]
+    return path.is_relative_to(home) or path.is_relative_to(FRONT.parent.resolve())
+
+
+def _flags_of(flags: Sequence[str], words: Sequence[str]) -> list[str]:
+    """The flags for nvcc: those of the host's compiler without what stands for nvcc's own, and its own."""
+    return [*(one for one in flags if not one.startswith("-D__CUDA_ARCH")), *filter(TAKEN.fullmatch, words)]
+
+
+def _split(source: NvccSource, text: str, words: Sequence[str], flags: tuple[str, ...], folder: Path) -> tuple[str, str]:
+    """The C++ of the host's functions and the PTX of the kernels, as nvcc makes them of a file; a file of C++ has none."""
+    host, included = folder / "host.ii", list(included_texts(source.path, text, flags))
+    architecture = nvcc.target_of(ARCHITECTURE, text, *included).replace("sm_", "compute_")
+    command = [
+        *(nvcc.find_nvcc(), "-gencode", f"arch={architecture},code={architecture}", "-lineinfo", "-w"),
+        *("-ccbin", find_compiler(), "-include", str(FRONT), *words, "-o", str(host)),
+    ]
+    keeping = ("-cuda", "-x", "cu", "--keep", "--keep-dir", str(folder)) if source.language == "cu" else ("-E",)
+    done = run_compiler([*command, *keeping, str(source.path)], environment(folder), source.path)
+    if done.returncode or not host.exists():
+        raise ClaimError(printable(compiler_words(source.path, (), done.stdout + done.stderr)))
+    made = sorted(folder.glob("*.ptx"))
+    ptx = made[0].read_text(encoding="utf-8", errors="replace") if made else ""
+    return host.read_text(encoding="utf-8", errors="replace"), ptx
+
+
+def _read(path: Path, ptx: str) -> PtxModule | None:
+    if not ptx:
+        return None
+    try:
+        return read_module(ptx)
+    except AsmError as error:
+        raise ClaimError(f"{path}: {error}, {ALONE}") from None
+
+
+def _write(path: Path, module: PtxModule, numbers: dict[Path, int]) -> WrittenModule:
+    def directive(line: int) -> str:
+        place = module.places.lines.get(line)
+        number = numbers.get(Path(module.places.files[place.file]).resolve()) if place else None
+        return f'#line {number * LINES_A_FILE + place.line} "{KERNEL_NAME}"\n' if place and number else '#line 1 "ptx"\n'
+
+    try:
+        return write_module(module, {one.name for one in module.entries}, directive, with_launches=False)
+    except AsmError as error:
+        raise ClaimError(f"{path}: {error}, {ALONE}") from None
+
+
+def _compile_module(
+    source: NvccSource, module: PtxModule, written: WrittenModule, flavour: Flavour, folder: Path
+) -> tuple[Path, str]:
+    """The object of a module, with a function that gives the host what the module has."""
+    compiler, chosen = find_compiler(), Flags((), flush_denormals=False)
+    text, made = folder / "module.cpp", folder / "module.o"
+    own = f"{REGISTER}_{cache.key(str(source.path.resolve()))[:16]}"
+    text.write_text(f'{written.text}\n#line 1 "ptx"\n{_describe(module, own)}', encoding="utf-8")
+    with compiling_for(source.path):
+        header = toolchain.precompile_front(compiler, flavour, chosen, 0)
+    command = [
+        *(compiler, *toolchain.option_words(compiler, flavour, chosen, with_host=False), "-pipe"),
+        *("-include", str(header), *toolchain.INCLUDES, "-c", "-x", "c++", str(text), "-o", str(made)),
+    ]
+    return made, _run(command, folder, source.path)
+
+
+def _describe(module: PtxModule, own: str) -> str:
+    """The kernels and the variables of a module as tables (include/cuda_on_cpu/ptx/program.h)."""
+    lines = ['#include "cuda_on_cpu/ptx/program.h"', "namespace {", "using namespace cuda_on_cpu;"]
+    kernels = []
+    for number, one in enumerate(module.entries):
+        places = ", ".join(f"{{{at}, {parameter.bytes}}}" for parameter, at in places_of_parameters(one))
+        lines.append(f"const PtxParameterPlace kfuzz_places_{number}[] = {{{places or '{}'}}};")
+        kernels.append(_describe_kernel(number, one))
+    symbols = [f"{{{json.dumps(one.name)}, {cpp_name(one)}}}" for one in module.variables if _is_of_host(one.space, one.bytes)]
+    lines += [
+        f"const PtxKernel kfuzz_kernels[] = {{{', '.join(kernels) or '{}'}}};",
+        f"const PtxSymbol kfuzz_symbols[] = {{{', '.join(symbols) or '{}'}}};",
+        f"const PtxProgram kfuzz_program = {{kfuzz_kernels, kfuzz_symbols, {len(kernels)}, {len(symbols)}}};",
+        "}",
+        f'extern "C" CUDA_ON_CPU_HIDDEN void **{own}(const void *) {{',
+        "  return reinterpret_cast<void **>(const_cast<PtxProgram *>(&kfuzz_program));",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _is_of_host(space: str, size: int) -> bool:
+    return space in ("global", "const") and size > 0
+
+
+def _describe_kernel(number: int, one: PtxFunction) -> str:
+    cluster, block = one.limits.cluster or (0, 0, 0), one.limits.exact_block or (0, 0, 0)
+    return (
+        f"{{{json.dumps(one.name)}, {body_name(one.name)}, kfuzz_places_{number}, {len(one.parameters)}, "
+        f"{bytes_of_parameters(one)}, {{{', '.join(map(str, cluster))}}}, {{{', '.join(map(str, block))}}}, "
+        f"{one.limits.most_threads}}}"
+    )
+
+
+def _compile_host(
+    source: NvccSource, host: str, numbers: dict[Path, int], flavour: Flavour, folder: Path
+) -> tuple[Path, str]:
+    """The object of the host's functions, which calls our runtime by our names."""
+    compiler = find_compiler()
+    text, made = folder / "host.cpp", folder / "host.o"
+    text.write_text("".join(_number_lines(host, numbers)), encoding="utf-8")
+    words = toolchain.option_words(compiler, flavour, Flags((), flush_denormals=False), with_host=True)
+    command = [compiler, *words, "-std=gnu++17", "-pipe", "-c", "-x", "c++-cpp-output", str(text), "-o", str(made)]
+    said = _run(command, folder, source.path)
+    listed = _run(["nm", "--undefined-only", "--just-symbols", str(made)], folder, source.path, with_output=True)
+    renamed = {one: _own_name(one, source.path) for one in listed.split() if OF_CUDA.fullmatch(one)}
+    pairs = [f"--redefine-sym={one}={name}" for one, name in renamed.items() if one != name]
+    if pairs:
+        _run(["objcopy", *pairs, str(made)], folder, source.path)
+    return made, said
+
+
+def _own_name(name: str, path: Path) -> str:
+    if name == REGISTER:
+        return f"{REGISTER}_{cache.key(str(path.resolve()))[:16]}"
+    plain = VERSIONS.sub("", name)
+    return plain if plain in UNCHANGED else f"{OWN}{plain}"
+
+
+def _number_lines(host: str, numbers: dict[Path, int]) -> Iterator[str]:
+    """The text with the numbers of lines that programs have, and wrappers of the API without places of their own."""
+    known: dict[str, int | None] = {}
+    at, is_wrapper = 0, False
+    for marker in MARKER.finditer(host):
+        yield _as_wrapper(host[at : marker.start()]) if is_wrapper else host[at : marker.start()]
+        name = marker[2]
+        if name not in known:
+            known[name] = None if name.startswith("<") else numbers.get(Path(name).resolve())
+        number, is_wrapper, at = known[name], os.path.basename(name) in WRAPPERS, marker.end()
+        yield f'# {number * LINES_A_FILE + int(marker[1])} "{KERNEL_NAME}"' if number else marker[0]
+    yield host[at:]
+
+
+def _as_wrapper(text: str) -> str:
+    return INLINE.sub("static inline __attribute__((always_inline))", text)
+
+
+def _run(command: list[str], folder: Path, path: Path, with_output: bool = False) -> str:
+    done = run_compiler(command, environment(folder), path)
+    if done.returncode:
+        lines = [one for one in done.stderr.splitlines() if "error" in one] or done.stderr.splitlines()
+        raise ClaimError(printable(f"{path}: {lines[0].replace(f'{folder}/', '') if lines else 'not compiled'}"))
+    return done.stdout if with_output else done.stderr
