@@ -15,7 +15,7 @@ from kfuzz.common.text.headers import sources
 from kfuzz.devices import Buffer, Call, Job, Step, cache
 from kfuzz.devices.cpu.compiler import Library
 from kfuzz.devices.cpu.options import Flavour
-from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
+from kfuzz.devices.cpu.programs.build import Through, compile_source, link, load_program
 from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.oracle.numbers.elements import F16, F32, F64, I32
 
@@ -46,12 +46,13 @@ def has_main(path: Path, include: Iterable[Path]) -> bool:
     return any("main" in host_functions_of(one.text) for one in every)
 
 
-def program(path: Path, include: Iterable[Path], flavour: Flavour = "check") -> Library:
-    """The program of a file, built as `kfuzz check` does it."""
+def program(path: Path, include: Iterable[Path], flavour: Flavour = "check", through: str = "") -> Library:
+    """The program of a file, built as `kfuzz check` does it, by its text or through nvcc."""
     command = parse([str(path), *(f"-I{one.resolve()}" for one in include)])
-    objects = [compile_source(one, command.flags, flavour).object for one in command.sources]
+    by = Through() if through else None
+    objects = [compile_source(one, command.flags, flavour, by).object for one in command.sources]
     with cache.scratch() as folder:
-        link(objects, command, folder / "program", flavour)
+        link(objects, command, folder / "program", flavour, by)
         return load_program(folder / "program", flavour)
 
 

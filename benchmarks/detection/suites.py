@@ -3,7 +3,7 @@
     python -m benchmarks.detection.suites --layout hirace DIR --input graph.egr --include DIR/../indigo_include
 
 Layouts: hirace (labels in names, graph files), scor (race_*, norace_*), gpuverify (//pass, //xfail) and plain: any of
-these on whole programs, and this repository's pairs. Every program runs under three orders of threads and blocks, and
+these on whole programs, and this repository's pairs. `--through nvcc` runs nvcc's PTX of them. Every program runs under three orders of threads and blocks, and
 errors and warnings are counted separately. `--words` are the words for main(); {input} stands for the input file.
 """
 
@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
+from random import Random
 
 from benchmarks.detection.labelled import ANY, BUGS, LAYOUTS, TOLD_AS, Labelled, Program
 from benchmarks.detection.programs import EXCLUDES, program
@@ -59,6 +60,9 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--include", type=Path, action="append", default=[], help="a folder of headers")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--through", choices=["nvcc"], default="", help="run the PTX that nvcc makes, not the text")
+    parser.add_argument("--sample", type=int, help="so many of the programs, drawn with the seed")
+    parser.add_argument("--lines", action="store_true", help="print a line for each program as well")
     parser.add_argument("--jobs", type=int, default=1, help="programs that run at once")
     chosen = parser.parse_args(argv)
     if not chosen.folder.is_dir() or (chosen.input and not chosen.input.is_file()):
@@ -67,8 +71,14 @@ def main(argv: list[str] | None = None) -> None:
         raise SystemExit(2)
     include = tuple(chosen.include) or tuple(nearby(chosen.folder))
     found = list(LAYOUTS[chosen.layout](chosen.folder, words_of(chosen.words, chosen.input), include))
+    if chosen.sample is not None and chosen.sample < len(found):
+        found = sorted(Random(chosen.seed).sample(found, chosen.sample), key=lambda one: one.name)
     began = time.perf_counter()
-    told = list(every(found, chosen.seed, chosen.jobs))
+    told = list[Told]()
+    for one in every(found, chosen.seed, chosen.jobs, chosen.through):
+        told.append(one)
+        if chosen.lines:
+            print(line_of(one), flush=True)
     print("\n".join(table(told, time.perf_counter() - began)))
 
 
@@ -86,17 +96,24 @@ def nearby(folder: Path) -> Iterator[Path]:
         yield from sorted(one for one in place.glob("*include*") if one.is_dir())
 
 
-def every(programs: Iterable[Labelled], seed: int, jobs: int) -> Iterator[Told]:
+def line_of(one: Told) -> str:
+    """A program, its label, and the kinds that it got."""
+    wrong = ", ".join(sorted(one.program.wrong)) or "right"
+    kinds = [*sorted(one.errors), *(f"({kind})" for kind in sorted(one.warnings - one.errors))]
+    return f"{one.program.name}: {wrong}: {one.why_not or ', '.join(kinds) or 'nothing'}: {one.seconds:.1f} s"
+
+
+def every(programs: Iterable[Labelled], seed: int, jobs: int, through: str = "") -> Iterator[Told]:
     """The findings in each program, with so many running at once."""
     free: SimpleQueue[Place] = SimpleQueue()
-    made = [(CpuDevice(), Server()) for _ in range(jobs)]
+    made = [(CpuDevice(through), Server()) for _ in range(jobs)]
     for one in made:
         free.put(one)
 
     def judge_program(one: Labelled) -> Told:
         place = free.get()
         try:
-            return run_parts(place, one, seed)
+            return run_parts(place, one, seed, through)
         finally:
             free.put(place)
 
@@ -109,13 +126,13 @@ def every(programs: Iterable[Labelled], seed: int, jobs: int) -> Iterator[Told]:
             server.close()
 
 
-def run_parts(place: Place, one: Labelled, seed: int) -> Told:
+def run_parts(place: Place, one: Labelled, seed: int, through: str = "") -> Told:
     """Run every part of a program, and collect the findings."""
     began, findings, why_not = time.perf_counter(), list[Finding](), one.excluded
     try:
         if not why_not:
             reasons = set[str]()
-            for counts, words in seen_of(place, one, seed):
+            for counts, words in seen_of(place, one, seed, through):
                 findings += counts
                 reasons.add(words)
             if "" not in reasons:
@@ -129,7 +146,7 @@ def run_parts(place: Place, one: Labelled, seed: int) -> Told:
     return Told(one, frozenset(kinds[0]), frozenset(kinds[1]), shown, time.perf_counter() - began, why_not)
 
 
-def seen_of(place: Place, one: Labelled, seed: int) -> Iterator[Seen]:
+def seen_of(place: Place, one: Labelled, seed: int, through: str = "") -> Iterator[Seen]:
     """The findings of each run of a program, or of each call of a kernel."""
     device, server = place
     if not isinstance(one.runs, Program):
@@ -137,7 +154,8 @@ def seen_of(place: Place, one: Labelled, seed: int) -> Iterator[Seen]:
             yield of_a_kernel(one, job, device.run(job, Probe(check=True, runs=RUNS, seed=seed, timeout=SECONDS)))
         return
     words = (one.runs.path.stem, *one.runs.words)
-    checked = CheckedProgram(program(one.runs.path, one.runs.include), words, SECONDS, server, lambda _: None)
+    library = program(one.runs.path, one.runs.include, through=through)
+    checked = CheckedProgram(library, words, SECONDS, server, lambda _: None)
     told = judged_of(one, checked.examine(RUNS, seed))
     codes = {each.exit_code for each in checked.printed}
     said = next((line for each in checked.printed for line in reversed(each.lines[:-1]) if line.strip()), "")

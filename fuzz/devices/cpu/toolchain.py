@@ -87,7 +87,11 @@ def build_program_objects(compiler: str, flavour: Flavour) -> list[str]:
 
 def build_nvcc_objects(compiler: str, flavour: Flavour) -> list[str]:
     """Build the objects of which a program has a copy whose host code nvcc has compiled."""
-    return [str(_object(compiler, flavour, one)) for one in THROUGH_NVCC]
+    return [str(_object(compiler, flavour, one, _WITH_FRAMES)) for one in THROUGH_NVCC]
+
+
+_WITH_FRAMES = ("-fno-omit-frame-pointer",)
+"""Between the author's functions and the runtime, which follows the frames of their calls (host/launches.cpp)."""
 
 
 def _torch_object(compiler: str) -> Path:
@@ -103,10 +107,10 @@ def _torch_object(compiler: str) -> Path:
     return build_once(f"cpu/torch-{cache.key(identity(compiler), own_digest())[:32]}.o", build)
 
 
-def _object(compiler: str, flavour: Flavour, source: Path) -> Path:
+def _object(compiler: str, flavour: Flavour, source: Path, more: tuple[str, ...] = ()) -> Path:
     name = f"cpu/{source.stem}-{flavour}-{cache.key(identity(compiler), own_digest())[:32]}.o"
     checks = ["-DCUDA_ON_CPU_CHECK"] if flavour == "check" else []
-    return build_once(name, lambda made: _compile_own(compiler, made, *checks, "-c", str(source)))
+    return build_once(name, lambda made: _compile_own(compiler, made, *checks, *more, "-c", str(source)))
 
 
 def _red_zone(compiler: str) -> list[str]:
