@@ -159,7 +159,9 @@ def seen_of(place: Place, one: Labelled, seed: int, through: str = "") -> Iterat
     told = judged_of(one, checked.examine(RUNS, seed))
     codes = {each.exit_code for each in checked.printed}
     said = next((line for each in checked.printed for line in reversed(each.lines[:-1]) if line.strip()), "")
-    if not told and (checked.stopped or not checked.launches or not codes & {0, None}):
+    if not told and checked.refusal:
+        yield [], f"not supported: {checked.refusal.partition(': ')[2]}"
+    elif not told and (checked.stopped or not checked.launches or not codes & {0, None}):
         yield [], checked.stopped or f"it ends with exit code {codes.pop()}: {said}"
     else:
         yield told, ""

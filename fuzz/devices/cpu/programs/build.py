@@ -14,7 +14,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,8 @@ from kfuzz.devices.cpu.libraries import find_missing
 from kfuzz.devices.cpu.line_words import LINES_A_FILE
 from kfuzz.devices.cpu.options import HOST_LIBRARIES, LINK, Flags, Flavour
 from kfuzz.devices.cpu.programs.command_line import Command, NvccSource
-from kfuzz.devices.cpu.programs.through_nvcc import OWN, compile_through_nvcc, digest_parts
+from kfuzz.devices.cpu.programs.notes import NOTES, add_notes
+from kfuzz.devices.cpu.programs.through_nvcc import OWN, compile_through_nvcc
 from kfuzz.devices.cpu.translate import ON_A_GPU, Translation, translate
 from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, header_name
 from kfuzz.devices.host_compiler import compiling_for, environment, find_compiler, identity, run_compiler
@@ -41,7 +42,6 @@ from kfuzz.devices.limits import STATIC_SHARED_MAX
 
 FRONT = 1
 """The index of the header in FRONTS that includes the host's side."""
-NOTES = ".kfuzz_notes"
 MOST_FILES = (1 << 31) // LINES_A_FILE - 1
 MAIN = re.compile(r"\bmain\s*\(")
 OF_DEVICE = re.compile(r"\b__(?:device|constant|managed|shared)__\b[^;={}()]*?\b(\w+)\s*[\[;={]")
@@ -82,25 +82,13 @@ def compile_source(
     if source.language == "c":
         return _compile_c(source.path, flags)
     if through:
-        return _compile_through(source, flags, flavour, through)
+        return ObjectFile(compile_through_nvcc(source, flags, through.words, flavour, _number_files), (source.path,))
     try:
         return _compile_unit(source, _build_unit(source, text, flags, None), flags, flavour)
     except UnsupportedError:
         if not MAIN.search(text):
             raise
         return _compile_unit(source, _build_unit(source, text, flags, ("main",)), flags, flavour)
-
-
-def _compile_through(source: NvccSource, flags: Sequence[str], flavour: Flavour, through: Through) -> ObjectFile:
-    name = f"cpu/object-{cache.key(*digest_parts(source, flags, through.words, flavour))[:32]}.o"
-    if cache.fetch(name) is None:
-        made = compile_through_nvcc(source, flags, through.words, flavour, _number_files)
-        with cache.scratch() as folder:
-            place = folder / "made.o"
-            place.write_bytes(made.object)
-            _add_section(place, made.notes, folder)
-            cache.keep(name, place.read_bytes())
-    return ObjectFile(cache.folder() / name, (source.path,))
 
 
 def _compile_unit(source: NvccSource, unit: Unit, flags: Sequence[str], flavour: Flavour) -> ObjectFile:
@@ -236,14 +224,7 @@ def _attach_notes(made: Path, unit: Unit, unset: list[tuple[int, str]], folder: 
     """Add notes to the object: its texts by number, and facts that no symbol has."""
     files = [(number, str(one.path), one.text) for number, one in zip(unit.numbers, unit.files, strict=True)]
     notes = {"files": files, "dynamic": unit.dynamic_shared, "constants": unit.constants, "uninitialised": unset}
-    _add_section(made, notes, folder)
-
-
-def _add_section(made: Path, notes: Mapping[str, object], folder: Path) -> None:
-    text = folder / "notes"
-    text.write_text(json.dumps(notes) + "\n", encoding="utf-8")
-    command = ["objcopy", "--add-section", f"{NOTES}={text}", "--set-section-flags", f"{NOTES}=readonly", str(made)]
-    _run(command, folder)
+    add_notes(made, notes, folder)
 
 
 def _complaint(words: str, unit: Unit) -> str:

@@ -8,13 +8,13 @@ CUDA's runtime under names of ours (cuda_on_cpu/host/nvcc), since NVIDIA's funct
 import json
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import printable
-from kfuzz.common.text.headers import SourceFile, sources
+from kfuzz.common.text.headers import sources
 from kfuzz.devices import ClaimError, cache, nvcc
 from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.cpu.compiler import UNINITIALISED
@@ -22,6 +22,7 @@ from kfuzz.devices.cpu.line_words import LINES_A_FILE
 from kfuzz.devices.cpu.module_unit import ARCHITECTURE, source_file
 from kfuzz.devices.cpu.options import Flags, Flavour
 from kfuzz.devices.cpu.programs.command_line import NvccSource
+from kfuzz.devices.cpu.programs.notes import add_notes
 from kfuzz.devices.cpu.ptx.asm_text import AsmError
 from kfuzz.devices.cpu.ptx.entries import body_name, bytes_of_parameters, places_of_parameters
 from kfuzz.devices.cpu.ptx.functions import ALONE, WrittenModule, write_module
@@ -63,70 +64,52 @@ WRAPPERS = ("cuda_runtime.h", "device_launch_parameters.h", "cuda_runtime_api.h"
 """Headers whose functions stand on the line of their caller."""
 
 
-@dataclass(frozen=True)
-class MadeObject:
-    """An object with its texts by number, and the facts that no symbol has."""
-
-    object: bytes
-    files: tuple[tuple[int, str, str], ...]
-    dynamic_shared: tuple[str, ...]
-    constants: tuple[str, ...]
-    uninitialised: tuple[tuple[int, str], ...]
-
-    @property
-    def notes(self) -> dict[str, object]:
-        """What programs/build.py reads from an object."""
-        return {
-            "files": self.files,
-            "dynamic": self.dynamic_shared,
-            "constants": self.constants,
-            "uninitialised": self.uninitialised,
-        }
-
-
-def digest_parts(source: NvccSource, flags: Sequence[str], words: Sequence[str], flavour: Flavour) -> list[str]:
-    """Everything that decides what an object through nvcc contains."""
-    compiler, text = find_compiler(), source.path.read_text(encoding="utf-8", errors="replace")
-    options = (*toolchain.option_words(compiler, flavour, Flags((), False), with_host=True), *_flags_of(flags, words))
-    included = included_texts(source.path, text, tuple(flags))
-    places = (str(source.path), str(source.path.resolve()))
-    own = (identity(compiler), toolchain.own_digest(), nvcc.nvcc_version(nvcc.find_nvcc()))
-    return ["through nvcc", *own, *options, *places, source.language, text, *included]
-
-
 def compile_through_nvcc(
     source: NvccSource,
     flags: Sequence[str],
     words: Sequence[str],
     flavour: Flavour,
     number_files: Callable[[list[str]], list[int]],
-) -> MadeObject:
-    """Compile a source. ClaimError with the first error of nvcc or of the host's compiler."""
-    announce(Phase(Stage.COMPILING, source.path.name))
+) -> Path:
+    """Compile a source to an object. ClaimError with the first error of nvcc or of the host's compiler."""
     text = source.path.read_text(encoding="utf-8-sig", errors="replace")
-    with cache.scratch() as folder:
-        host, ptx = _split(source, text, _flags_of(flags, words), tuple(flags), folder)
-        module = _read(source.path, ptx)
-        named = [source_file(Path(one)) for one in module.places.files.values()] if module else []
-        every = {one.path.resolve(): one for one in (*named, *sources(source.path, text, flags))}
-        own = {path: one for path, one in every.items() if one.text and not _is_of_toolkit(path)}
-        numbers = dict(zip(own, number_files([str(one) for one in own]), strict=True))
-        objects = [_compile_host(source, host, numbers, flavour, folder)]
-        unset = sorted({(int(line), one) for line, one in UNINITIALISED.findall(objects[0][1])})
-        written = _write(source.path, module, numbers) if module else None
-        if written and module:
-            objects.append(_compile_module(source, module, written, flavour, folder))
-        whole = folder / "whole.o"
-        _run([find_compiler(), "-r", "-nostdlib", *(str(one) for one, _ in objects), "-o", str(whole)], folder, source.path)
-        first = source.path.resolve()
-        ordered = [first, *(one for one in numbers if one != first)]
-        return MadeObject(
-            whole.read_bytes(),
-            tuple((numbers[one], str(own[one].path), own[one].text) for one in ordered if one in own),
-            written.dynamic_shared if written else (),
-            written.constants if written else (),
-            tuple(unset),
-        )
+    host, ptx = _split(source, text, flags, words)
+    module = _read(source.path, ptx)
+    named = [source_file(Path(one)) for one in module.places.files.values()] if module else []
+    every = {one.path.resolve(): one for one in (*sources(source.path, text, flags), *named)}
+    own = {path: one for path, one in every.items() if one.text and not _is_of_toolkit(path)}
+    numbers = dict(zip(own, number_files([str(one) for one in own]), strict=True))
+    host = "".join(_number_lines(host, numbers))
+    written = _write(source.path, module, numbers) if module else None
+    table = _describe(module, _register_name(source.path)) if module else ""
+    parts = (host, written.text if written else "", table, str(source.path), *_compilers(flavour))
+    name = f"cpu/object-{cache.key(*parts)[:32]}.o"
+    if cache.fetch(name) is None:
+        announce(Phase(Stage.COMPILING, source.path.name))
+        with cache.scratch() as folder:
+            made, said = _compile_host(source, host, flavour, folder)
+            objects = [made]
+            if written:
+                objects.append(_compile_module(source, f'{written.text}\n#line 1 "ptx"\n{table}', flavour, folder))
+            whole = folder / "whole.o"
+            _run([find_compiler(), "-r", "-nostdlib", *map(str, objects), "-o", str(whole)], folder, source.path)
+            notes = {
+                "files": [(numbers[path], str(one.path), one.text) for path, one in own.items()],
+                "dynamic": written.dynamic_shared if written else (),
+                "constants": written.constants if written else (),
+                "uninitialised": sorted({(int(line), one) for line, one in UNINITIALISED.findall(said)}),
+            }
+            add_notes(whole, notes, folder)
+            cache.keep(name, whole.read_bytes())
+    return cache.folder() / name
+
+
+def _compilers(flavour: Flavour) -> Iterator[str]:
+    """What decides, beside texts, what the host's compiler makes of them."""
+    compiler, chosen = find_compiler(), Flags((), flush_denormals=False)
+    yield from (identity(compiler), toolchain.own_digest())
+    for with_host in (False, True):
+        yield from toolchain.option_words(compiler, flavour, chosen, with_host=with_host)
 
 
 def _is_of_toolkit(path: Path) -> bool:
@@ -139,10 +122,29 @@ def _flags_of(flags: Sequence[str], words: Sequence[str]) -> list[str]:
     return [*(one for one in flags if not one.startswith("-D__CUDA_ARCH")), *filter(TAKEN.fullmatch, words)]
 
 
-def _split(source: NvccSource, text: str, words: Sequence[str], flags: tuple[str, ...], folder: Path) -> tuple[str, str]:
-    """The C++ of the host's functions and the PTX of the kernels, as nvcc makes them of a file; a file of C++ has none."""
-    host, included = folder / "host.ii", list(included_texts(source.path, text, flags))
+def _split(source: NvccSource, text: str, flags: Sequence[str], words: Sequence[str]) -> tuple[str, str]:
+    """The C++ of the host's functions and the PTX of the kernels, as nvcc makes them of a file; a file of C++ has none.
+
+    The cache has it if nvcc has made it before.
+    """
+    included = tuple(included_texts(source.path, text, tuple(flags)))
     architecture = nvcc.target_of(ARCHITECTURE, text, *included).replace("sm_", "compute_")
+    front = FRONT.read_text(encoding="utf-8")
+    asked = [architecture, *_flags_of(flags, words), source.language, identity(find_compiler())]
+    parts = [nvcc.nvcc_version(nvcc.find_nvcc()), *asked, front, str(source.path), str(source.path.resolve())]
+    name = "split/" + cache.key(*parts, text, *included)
+    if (kept := cache.fetch(name)) is None:
+        announce(Phase(Stage.COMPILING, source.path.name))
+        with cache.scratch() as folder:
+            made = _run_nvcc(source, architecture, _flags_of(flags, words), folder)
+        kept = zlib.compress("\0".join(made).encode(), 1)
+        cache.save(name, kept)
+    host, _, ptx = zlib.decompress(kept).decode().partition("\0")
+    return host, ptx
+
+
+def _run_nvcc(source: NvccSource, architecture: str, words: Sequence[str], folder: Path) -> tuple[str, str]:
+    host = folder / "host.ii"
     command = [
         *(nvcc.find_nvcc(), "-gencode", f"arch={architecture},code={architecture}", "-lineinfo", "-w"),
         *("-ccbin", find_compiler(), "-include", str(FRONT), *words, "-o", str(host)),
@@ -177,21 +179,19 @@ def _write(path: Path, module: PtxModule, numbers: dict[Path, int]) -> WrittenMo
         raise ClaimError(f"{path}: {error}, {ALONE}") from None
 
 
-def _compile_module(
-    source: NvccSource, module: PtxModule, written: WrittenModule, flavour: Flavour, folder: Path
-) -> tuple[Path, str]:
+def _compile_module(source: NvccSource, text: str, flavour: Flavour, folder: Path) -> Path:
     """The object of a module, with a function that gives the host what the module has."""
     compiler, chosen = find_compiler(), Flags((), flush_denormals=False)
-    text, made = folder / "module.cpp", folder / "module.o"
-    own = f"{REGISTER}_{cache.key(str(source.path.resolve()))[:16]}"
-    text.write_text(f'{written.text}\n#line 1 "ptx"\n{_describe(module, own)}', encoding="utf-8")
+    file, made = folder / "module.cpp", folder / "module.o"
+    file.write_text(text, encoding="utf-8")
     with compiling_for(source.path):
         header = toolchain.precompile_front(compiler, flavour, chosen, 0)
     command = [
         *(compiler, *toolchain.option_words(compiler, flavour, chosen, with_host=False), "-pipe"),
-        *("-include", str(header), *toolchain.INCLUDES, "-c", "-x", "c++", str(text), "-o", str(made)),
+        *("-include", str(header), *toolchain.INCLUDES, "-c", "-x", "c++", str(file), "-o", str(made)),
     ]
-    return made, _run(command, folder, source.path)
+    _run(command, folder, source.path)
+    return made
 
 
 def _describe(module: PtxModule, own: str) -> str:
@@ -228,13 +228,11 @@ def _describe_kernel(number: int, one: PtxFunction) -> str:
     )
 
 
-def _compile_host(
-    source: NvccSource, host: str, numbers: dict[Path, int], flavour: Flavour, folder: Path
-) -> tuple[Path, str]:
+def _compile_host(source: NvccSource, host: str, flavour: Flavour, folder: Path) -> tuple[Path, str]:
     """The object of the host's functions, which calls our runtime by our names."""
     compiler = find_compiler()
     text, made = folder / "host.cpp", folder / "host.o"
-    text.write_text("".join(_number_lines(host, numbers)), encoding="utf-8")
+    text.write_text(host, encoding="utf-8")
     words = toolchain.option_words(compiler, flavour, Flags((), flush_denormals=False), with_host=True)
     command = [compiler, *words, "-std=gnu++17", "-pipe", "-c", "-x", "c++-cpp-output", str(text), "-o", str(made)]
     said = _run(command, folder, source.path)
@@ -248,9 +246,14 @@ def _compile_host(
 
 def _own_name(name: str, path: Path) -> str:
     if name == REGISTER:
-        return f"{REGISTER}_{cache.key(str(path.resolve()))[:16]}"
+        return _register_name(path)
     plain = VERSIONS.sub("", name)
     return plain if plain in UNCHANGED else f"{OWN}{plain}"
+
+
+def _register_name(path: Path) -> str:
+    """The function by which the host's code of a file finds the module of the same file."""
+    return f"{REGISTER}_{cache.key(str(path.resolve()))[:16]}"
 
 
 def _number_lines(host: str, numbers: dict[Path, int]) -> Iterator[str]:

@@ -153,8 +153,8 @@ ROWS = (
         rf"\.(?P<order>relaxed|acquire|release|acq_rel)(?:\.{_SCOPE})?{_SPACE}(?P<noftz>\.noftz)?{_HINT}\.{_ATOMIC_TYPE}",
         _atomic,
     ),
-    (  # or the order last
-        rf"(?P<what>atom|red){_SPACE}\.{_SCOPE}\.(?P<order>relaxed|acquire|release|acq_rel)"
+    (  # or the order last, which nvcc leaves out of the atomics of a block
+        rf"(?P<what>atom|red){_SPACE}\.{_SCOPE}(?:\.(?P<order>relaxed|acquire|release|acq_rel))?"
         rf"\.(?P<does>add|min|max|inc|dec|exch|cas|and|or|xor)(?P<noftz>\.noftz)?{_HINT}\.{_ATOMIC_TYPE}",
         _atomic,
     ),
@@ -170,7 +170,7 @@ ROWS = (
     ),
     *(
         (rf"(?P<what>atom|red){words}\.add(?P<noftz>\.noftz)?{_HINT}\.v[248]\.{_VECTOR_TYPE}", _vector_of_sums)
-        for words in (rf"(?:\.{_ORDER})?(?:\.{_SCOPE})?\.global", rf"\.global\.{_SCOPE}\.{_ORDER}")
+        for words in (rf"(?:\.{_ORDER})?(?:\.{_SCOPE})?\.global", rf"\.global\.{_SCOPE}(?:\.{_ORDER})?")
     ),
     (
         r"st\.bulk(?:\.weak)?(?:\.(?P<space>shared::cta))?",
