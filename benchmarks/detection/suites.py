@@ -3,8 +3,9 @@
     python -m benchmarks.detection.suites --layout hirace DIR --input graph.egr --include DIR/../indigo_include
 
 Layouts: hirace (labels in names, graph files), scor (race_*, norace_*), gpuverify (//pass, //xfail) and plain: any of
-these on whole programs, and this repository's pairs. `--through nvcc` runs nvcc's PTX of them. Every program runs under three orders of threads and blocks, and
-errors and warnings are counted separately. `--words` are the words for main(); {input} stands for the input file.
+these on whole programs, and this repository's pairs. `--through nvcc` runs nvcc's PTX of them. Every program runs under
+three orders of threads and blocks, and errors and warnings are counted separately. `--words` are the words for main();
+{input} stands for the input file.
 """
 
 import argparse
@@ -72,7 +73,8 @@ def main(argv: list[str] | None = None) -> None:
     include = tuple(chosen.include) or tuple(nearby(chosen.folder))
     found = list(LAYOUTS[chosen.layout](chosen.folder, words_of(chosen.words, chosen.input), include))
     if chosen.sample is not None and chosen.sample < len(found):
-        found = sorted(Random(chosen.seed).sample(found, chosen.sample), key=lambda one: one.name)
+        drawn = Random(chosen.seed).sample(found, chosen.sample)  # noqa: S311  not for cryptography
+        found = sorted(drawn, key=lambda one: one.name)
     began = time.perf_counter()
     told = list[Told]()
     for one in every(found, chosen.seed, chosen.jobs, chosen.through):

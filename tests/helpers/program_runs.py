@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from kfuzz.devices import Finding
-from kfuzz.devices.cpu.programs.build import compile_source, link, load_program
+from kfuzz.devices.cpu.programs.build import Through, compile_source, link, load_program
 from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.cpu.programs.sampling import USUAL_SAMPLING, BlockSampling
@@ -20,11 +20,12 @@ def server() -> Server:
     return one
 
 
-def built(folder: Path, *words: str) -> Path:
-    """The program that nvcc makes with these words."""
+def built(folder: Path, *words: str, through_nvcc: bool = False) -> Path:
+    """The program that nvcc makes with these words: by its text, or by nvcc's PTX."""
     command = parse(words)
-    objects = [compile_source(one, command.flags).object for one in command.sources]
-    link(objects, command, folder / "program")
+    through = Through(command.ignored) if through_nvcc else None
+    objects = [compile_source(one, command.flags, through=through).object for one in command.sources]
+    link(objects, command, folder / "program", through=through)
     return folder / "program"
 
 

@@ -33,15 +33,22 @@ from kfuzz.devices.cpu.programs.check import CheckedProgram
 from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.cpu.programs.made_up import NOTHING_MADE_UP, Guesses, MadeUpInput
 from kfuzz.devices.cpu.programs.sampling import NOTHING_CHECKED, NOTHING_SAMPLED, USUAL_SAMPLING
-from kfuzz.devices.cpu.programs.through_nvcc import TAKEN
 from kfuzz.devices.cpu.programs.server import Server, build_own_parts
+from kfuzz.devices.cpu.programs.through_nvcc import TAKEN
 from kfuzz.devices.host_compiler import compiling_for
 from kfuzz.kinds import Severity
 from kfuzz.ui.commands.completing import FILE_NAME
 from kfuzz.ui.commands.documents import ReportFiles, format_options
 from kfuzz.ui.commands.inputs import GENERATED, FileReader, files_of, generate_files, with_input
 from kfuzz.ui.commands.nvcc import LINES_OF_NVCC
-from kfuzz.ui.commands.options import Screen, compile_time_option, console, fail_on_option, parse_duration, through_option
+from kfuzz.ui.commands.options import (
+    Screen,
+    compile_time_option,
+    console,
+    fail_on_option,
+    parse_duration,
+    through_option,
+)
 from kfuzz.ui.reports.phases import show_phases
 from kfuzz.ui.reports.program import ProgramReport, blocks, document, last_lines, share_notes, verdict
 from kfuzz.ui.reports.silenced import silence_texts
@@ -152,7 +159,9 @@ def check(
         check_silences(one.path, one.text, ())
     given: tuple[str, ...] = ctx.obj
     flags = {"--warp-synchronous": warp_synchronous, "--whole": whole}
-    chosen = [*(["--through", through] if through else []), *(["--inputs", str(inputs)] if inputs else []), *(flag for flag, is_set in flags.items() if is_set)]
+    valued = {"--through": through, "--inputs": inputs}
+    chosen = [word for name, value in valued.items() if value for word in (name, str(value))]
+    chosen += [flag for flag, is_set in flags.items() if is_set]
     again = shlex.join(["kfuzz", "check", *words, *chosen, "--seed", str(seed), *(["--", *given] if given else [])])
     own = (str(path.with_suffix("")), *given)
     longest = min(timeout or max_time, max_time)

@@ -1,4 +1,4 @@
-"""The lines of calls whose place in the program alone is known, since nvcc's host code passes no line (host/nvcc/nvcc.h)."""
+"""The lines of calls that are known by their place in the program: nvcc's host code passes none (host/nvcc/nvcc.h)."""
 
 import ctypes
 from collections.abc import Sequence

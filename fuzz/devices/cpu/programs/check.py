@@ -34,8 +34,8 @@ from kfuzz.devices.cpu.experiments import (
 )
 from kfuzz.devices.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.devices.cpu.options import Flavour
-from kfuzz.devices.cpu.programs.call_lines import name_call_lines, name_line
 from kfuzz.devices.cpu.programs.ahead import RunsAhead
+from kfuzz.devices.cpu.programs.call_lines import name_call_lines, name_line
 from kfuzz.devices.cpu.programs.made_up import has_own_input
 from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
 from kfuzz.devices.cpu.programs.sampling import (

@@ -1,8 +1,9 @@
 """Builds objects of programs through nvcc: its PTX of the kernels, and its host code beside a CUDA runtime of ours.
 
 nvcc splits a file into PTX and C++ with the host's functions. The PTX becomes C++ as everywhere on the cpu device; the
-host's compiler makes objects of both, with line numbers as programs/build.py has them. The object of the host code calls
-CUDA's runtime under names of ours (cuda_on_cpu/host/nvcc), since NVIDIA's functions have other parameters.
+host's compiler makes objects of both, with line numbers as programs/build.py has them. The host's object calls CUDA's
+runtime under names of ours (cuda_on_cpu/host/nvcc), since NVIDIA's functions have other parameters.
+Long, since it follows one file from its text to its object.
 """
 
 import json
@@ -36,7 +37,9 @@ OWN = "kfuzz_nvcc_"
 """Begins the names of our functions in the place of NVIDIA's."""
 FRONT = toolchain.HOME / "host" / "nvcc" / "include" / "kfuzz_through_nvcc.h"
 REGISTER = "__cudaRegisterFatBinary"
-OF_CUDA = re.compile(r"_{0,2}cuda[A-Z]\w*|cu[A-Z]\w*|cu(?:blas|rand|fft|sparse|solver|dnn)[A-Z]\w*|nccl[A-Z]\w*|nvtx\w*")
+OF_CUDA = re.compile(
+    r"_{0,2}cuda[A-Z]\w*|cu[A-Z]\w*|cu(?:blas|rand|fft|sparse|solver|dnn)[A-Z]\w*|nccl[A-Z]\w*|nvtx\w*"
+)
 UNCHANGED = frozenset(
     """cudaGetLastError cudaPeekAtLastError cudaGetErrorString cudaGetErrorName cudaMemGetInfo cudaPointerGetAttributes
     cudaHostRegister cudaHostUnregister cudaStreamAttachMemAsync cudaHostGetFlags cudaDeviceGetDefaultMemPool
@@ -51,12 +54,22 @@ UNCHANGED = frozenset(
     cudaGetDeviceFlags cudaDeviceGetPCIBusId cudaDeviceSetLimit cudaDeviceGetLimit cudaDeviceCanAccessPeer
     cudaDeviceEnablePeerAccess cudaDeviceDisablePeerAccess cudaDeviceGetP2PAttribute cudaDriverGetVersion
     cudaRuntimeGetVersion cudaProfilerStart cudaProfilerStop cudaStreamBeginCapture cudaStreamEndCapture
-    cudaStreamIsCapturing cudaGraphCreate cudaGraphDestroy cudaGraphExecDestroy cudaGraphUpload""".split()  # noqa: SIM905  as a person reads it
+    cudaStreamIsCapturing cudaGraphCreate cudaGraphDestroy cudaGraphExecDestroy cudaGraphUpload cudaGraphExecUpdate
+    cudaGraphClone cudaGraphDestroyNode cudaGraphNodeFindInClone cudaGraphNodeGetType cudaGraphGetNodes
+    cudaGraphGetRootNodes cudaGraphAddChildGraphNode cudaGraphAddEmptyNode cudaGraphAddEventRecordNode
+    cudaGraphAddEventWaitNode cudaGraphAddHostNode""".split()  # noqa: SIM905  as a person reads it
 )
 """Functions with the same parameters in the runtime of the cpu device (host/include/cuda_on_cpu_host/api.h)."""
-VERSIONS = re.compile(r"_v[23]$")
-"""Ends the names of functions that a later toolkit has changed in ways that do not matter here."""
-TAKEN = re.compile(r"--?(?:expt-)?(?:extended-lambda|relaxed-constexpr)|--?use_fast_math|-?-(?:ftz|prec-div|prec-sqrt|fmad)\b.*")
+VERSIONS = re.compile(r"(?:_v[23])?(?:_pt(?:sz|ds))?$")
+"""Ends the names of functions that a later toolkit has changed in ways that do not matter here, and of those that take
+stream 0 for the thread's own, which the whole program does or does not."""
+PER_THREAD = "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"
+LINKS_DEVICE_CODE = re.compile(r"--?(?:rdc|relocatable-device-code)[= ]true|-dc|--device-c")
+STREAM_0 = '\n# 1 "stream 0"\nextern "C" {{ __attribute__((weak)) void cuda_on_cpu_stream_0_is_{}() {{}} }}\n'
+"""What tells the program (host/program.cpp) the meaning of stream 0 in a file."""
+TAKEN = re.compile(
+    r"--?(?:expt-)?(?:extended-lambda|relaxed-constexpr)|--?use_fast_math|-?-(?:ftz|prec-div|prec-sqrt|fmad)\b.*"
+)
 """Options of nvcc's own that change what it makes of a file."""
 MARKER = re.compile(r'^(?:#|#line) (\d+) "((?:\\.|[^"\\\n])*)"[^\n]*$', re.MULTILINE)
 INLINE = re.compile(r"\bstatic (?:__inline__|inline)\b(?! __attribute__\(\(always_inline)")
@@ -72,6 +85,8 @@ def compile_through_nvcc(
     number_files: Callable[[list[str]], list[int]],
 ) -> Path:
     """Compile a source to an object. ClaimError with the first error of nvcc or of the host's compiler."""
+    if asked := next(filter(LINKS_DEVICE_CODE.fullmatch, words), None):
+        raise ClaimError(f"{asked}: kfuzz links no device code of several files: leave it out, or --through")
     text = source.path.read_text(encoding="utf-8-sig", errors="replace")
     host, ptx = _split(source, text, flags, words)
     module = _read(source.path, ptx)
@@ -79,7 +94,8 @@ def compile_through_nvcc(
     every = {one.path.resolve(): one for one in (*sources(source.path, text, flags), *named)}
     own = {path: one for path, one in every.items() if one.text and not _is_of_toolkit(path)}
     numbers = dict(zip(own, number_files([str(one) for one in own]), strict=True))
-    host = "".join(_number_lines(host, numbers))
+    stream_0 = "per_thread" if PER_THREAD in flags else "legacy"
+    host = "".join((*number_lines(host, numbers), STREAM_0.format(stream_0)))
     written = _write(source.path, module, numbers) if module else None
     table = _describe(module, _register_name(source.path)) if module else ""
     parts = (host, written.text if written else "", table, str(source.path), *_compilers(flavour))
@@ -171,7 +187,9 @@ def _write(path: Path, module: PtxModule, numbers: dict[Path, int]) -> WrittenMo
     def directive(line: int) -> str:
         place = module.places.lines.get(line)
         number = numbers.get(Path(module.places.files[place.file]).resolve()) if place else None
-        return f'#line {number * LINES_A_FILE + place.line} "{KERNEL_NAME}"\n' if place and number else '#line 1 "ptx"\n'
+        return (
+            f'#line {number * LINES_A_FILE + place.line} "{KERNEL_NAME}"\n' if place and number else '#line 1 "ptx"\n'
+        )
 
     try:
         return write_module(module, {one.name for one in module.entries}, directive, with_launches=False)
@@ -202,7 +220,9 @@ def _describe(module: PtxModule, own: str) -> str:
         places = ", ".join(f"{{{at}, {parameter.bytes}}}" for parameter, at in places_of_parameters(one))
         lines.append(f"const PtxParameterPlace kfuzz_places_{number}[] = {{{places or '{}'}}};")
         kernels.append(_describe_kernel(number, one))
-    symbols = [f"{{{json.dumps(one.name)}, {cpp_name(one)}}}" for one in module.variables if _is_of_host(one.space, one.bytes)]
+    symbols = [
+        f"{{{json.dumps(one.name)}, {cpp_name(one)}}}" for one in module.variables if _is_of_host(one.space, one.bytes)
+    ]
     lines += [
         f"const PtxKernel kfuzz_kernels[] = {{{', '.join(kernels) or '{}'}}};",
         f"const PtxSymbol kfuzz_symbols[] = {{{', '.join(symbols) or '{}'}}};",
@@ -237,17 +257,18 @@ def _compile_host(source: NvccSource, host: str, flavour: Flavour, folder: Path)
     command = [compiler, *words, "-std=gnu++17", "-pipe", "-c", "-x", "c++-cpp-output", str(text), "-o", str(made)]
     said = _run(command, folder, source.path)
     listed = _run(["nm", "--undefined-only", "--just-symbols", str(made)], folder, source.path, with_output=True)
-    renamed = {one: _own_name(one, source.path) for one in listed.split() if OF_CUDA.fullmatch(one)}
+    renamed = {one: own_name(one, source.path) for one in listed.split() if OF_CUDA.fullmatch(one)}
     pairs = [f"--redefine-sym={one}={name}" for one, name in renamed.items() if one != name]
     if pairs:
         _run(["objcopy", *pairs, str(made)], folder, source.path)
     return made, said
 
 
-def _own_name(name: str, path: Path) -> str:
+def own_name(name: str, path: Path) -> str:
+    """The name of our function in the place of one of NVIDIA's."""
     if name == REGISTER:
         return _register_name(path)
-    plain = VERSIONS.sub("", name)
+    plain = VERSIONS.sub("", name).replace("InstantiateWithFlags", "Instantiate")
     return plain if plain in UNCHANGED else f"{OWN}{plain}"
 
 
@@ -256,7 +277,7 @@ def _register_name(path: Path) -> str:
     return f"{REGISTER}_{cache.key(str(path.resolve()))[:16]}"
 
 
-def _number_lines(host: str, numbers: dict[Path, int]) -> Iterator[str]:
+def number_lines(host: str, numbers: dict[Path, int]) -> Iterator[str]:
     """The text with the numbers of lines that programs have, and wrappers of the API without places of their own."""
     known: dict[str, int | None] = {}
     at, is_wrapper = 0, False

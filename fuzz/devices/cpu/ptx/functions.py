@@ -65,12 +65,12 @@ def write_module(
 
     `with_launches`: each kernel has a function that takes its parameters one by one.
     """
-    pieces = [f"{directive(one.line)}{declare(one, is_static=True)}\n" for one in module.variables if one.bytes]
+    variables = [f"{directive(one.line)}{declare(one, is_static=True)}\n" for one in module.variables if one.bytes]
     symbols = {one.name: address_of(one) for one in module.variables if one.bytes or one.space == "shared"}
     defined = [one for one in module.functions if one.body and (not one.is_entry or one.name in wanted)]
-    for one in defined:
-        symbols[one.name] = f"reinterpret_cast<uint64_t>(&{_name_of(one)})"
-        pieces.append(f"static void {_name_of(one)}({_given(one)});\n")
+    symbols |= {one.name: f"reinterpret_cast<uint64_t>(&{_name_of(one)})" for one in defined}
+    declared = [f"static void {_name_of(one)}({_given(one)});\n" for one in defined]
+    pieces = [*declared, *variables]  # a table may hold the addresses of functions
     for one in defined:
         pieces += _write_function(one, module, symbols, directive)
         if one.is_entry and with_launches:
