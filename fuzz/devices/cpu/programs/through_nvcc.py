@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from kfuzz.common.phases import Phase, Stage, announce
-from kfuzz.common.printable import printable
+from kfuzz.common.printable import printable, shown_path
 from kfuzz.common.text.headers import sources
 from kfuzz.devices import ClaimError, cache, nvcc
 from kfuzz.devices.cpu import toolchain
@@ -32,6 +32,7 @@ from kfuzz.devices.cpu.ptx.storage import cpp_name
 from kfuzz.devices.cpu.unit import KERNEL_NAME
 from kfuzz.devices.host_compiler import compiling_for, environment, find_compiler, identity, run_compiler
 from kfuzz.devices.nvcc_ptx import compiler_words, included_texts
+from kfuzz.devices.torch_headers import suggest_header
 
 OWN = "kfuzz_nvcc_"
 """Begins the names of our functions in the place of NVIDIA's."""
@@ -72,6 +73,9 @@ TAKEN = re.compile(
 )
 """Options of nvcc's own that change what it makes of a file."""
 MARKER = re.compile(r'^(?:#|#line) (\d+) "((?:\\.|[^"\\\n])*)"[^\n]*$', re.MULTILINE)
+ERROR = re.compile(
+    r"^(?:([^\s:(][^:(\n]*)\((\d+)\)|([^\s:][^:\n]*):(\d+):\d+): (?:\w+ )?error(?: #[\w-]+)?: (.*)$", re.MULTILINE
+)
 INLINE = re.compile(r"\bstatic (?:__inline__|inline)\b(?! __attribute__\(\(always_inline)")
 WRAPPERS = ("cuda_runtime.h", "device_launch_parameters.h", "cuda_runtime_api.h", FRONT.name)
 """Headers whose functions stand on the line of their caller."""
@@ -168,10 +172,20 @@ def _run_nvcc(source: NvccSource, architecture: str, words: Sequence[str], folde
     keeping = ("-cuda", "-x", "cu", "--keep", "--keep-dir", str(folder)) if source.language == "cu" else ("-E",)
     done = run_compiler([*command, *keeping, str(source.path)], environment(folder), source.path)
     if done.returncode or not host.exists():
-        raise ClaimError(printable(compiler_words(source.path, (), done.stdout + done.stderr)))
+        raise ClaimError(printable(_words_of(source.path, done.stdout + done.stderr)))
     made = sorted(folder.glob("*.ptx"))
     ptx = made[0].read_text(encoding="utf-8", errors="replace") if made else ""
     return host.read_text(encoding="utf-8", errors="replace"), ptx
+
+
+def _words_of(path: Path, words: str) -> str:
+    """The first error of nvcc or of the compiler that it calls, with its file and line."""
+    found = ERROR.search(words)
+    if not found:
+        return compiler_words(path, (), words)
+    return (
+        f"{shown_path(Path(found[1] or found[3]))}:{found[2] or found[4]}: nvcc: {found[5]}{suggest_header(found[5])}"
+    )
 
 
 def _read(path: Path, ptx: str) -> PtxModule | None:

@@ -1,4 +1,4 @@
-"""Whole programs through nvcc: right ones have no finding and print what a GPU prints, wrong ones are found by lines."""
+"""Whole programs through nvcc: right ones have no finding and print as a GPU does, wrong ones are found by lines."""
 
 from functools import partial
 from pathlib import Path
