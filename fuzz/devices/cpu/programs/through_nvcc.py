@@ -76,6 +76,9 @@ MARKER = re.compile(r'^(?:#|#line) (\d+) "((?:\\.|[^"\\\n])*)"[^\n]*$', re.MULTI
 ERROR = re.compile(
     r"^(?:([^\s:(][^:(\n]*)\((\d+)\)|([^\s:][^:\n]*):(\d+):\d+): (?:\w+ )?error(?: #[\w-]+)?: (.*)$", re.MULTILINE
 )
+SHARES_WITH_HOST = re.compile(
+    r"\bcuda(?:MallocManaged|MallocHost|HostAlloc|HostRegister)\b|__managed__|universal_vector"
+)
 INLINE = re.compile(r"\bstatic (?:__inline__|inline)\b(?! __attribute__\(\(always_inline)")
 WRAPPERS = ("cuda_runtime.h", "device_launch_parameters.h", "cuda_runtime_api.h", FRONT.name)
 """Headers whose functions stand on the line of their caller."""
@@ -102,12 +105,13 @@ def compile_through_nvcc(
     host = "".join((*number_lines(host, numbers), STREAM_0.format(stream_0)))
     written = _write(source.path, module, numbers) if module else None
     table = _describe(module, _register_name(source.path)) if module else ""
-    parts = (host, written.text if written else "", table, str(source.path), *_compilers(flavour))
+    words_of_host = _host_words(flavour, [one.text for one in own.values()])
+    parts = (host, *words_of_host, written.text if written else "", table, str(source.path), *_compilers(flavour))
     name = f"cpu/object-{cache.key(*parts)[:32]}.o"
     if cache.fetch(name) is None:
         announce(Phase(Stage.COMPILING, source.path.name))
         with cache.scratch() as folder:
-            made, said = _compile_host(source, host, flavour, folder)
+            made, said = _compile_host(source, host, words_of_host, folder)
             objects = [made]
             if written:
                 objects.append(_compile_module(source, f'{written.text}\n#line 1 "ptx"\n{table}', flavour, folder))
@@ -128,8 +132,14 @@ def _compilers(flavour: Flavour) -> Iterator[str]:
     """What decides, beside texts, what the host's compiler makes of them."""
     compiler, chosen = find_compiler(), Flags((), flush_denormals=False)
     yield from (identity(compiler), toolchain.own_digest())
-    for with_host in (False, True):
-        yield from toolchain.option_words(compiler, flavour, chosen, with_host=with_host)
+    yield from toolchain.option_words(compiler, flavour, chosen, with_host=False)
+
+
+def _host_words(flavour: Flavour, texts: Sequence[str]) -> list[str]:
+    """The options for the host's code: it needs calls before its accesses only if it shares memory with kernels."""
+    words = toolchain.option_words(find_compiler(), flavour, Flags((), flush_denormals=False), with_host=True)
+    shares = any(map(SHARES_WITH_HOST.search, texts))
+    return [one for one in words if not one.startswith("-fsanitize=") or (shares and one == "-fsanitize=thread")]
 
 
 def _is_of_toolkit(path: Path) -> bool:
@@ -262,14 +272,15 @@ def _describe_kernel(number: int, one: PtxFunction) -> str:
     )
 
 
-def _compile_host(source: NvccSource, host: str, flavour: Flavour, folder: Path) -> tuple[Path, str]:
+def _compile_host(source: NvccSource, host: str, words: Sequence[str], folder: Path) -> tuple[Path, str]:
     """The object of the host's functions, which calls our runtime by our names."""
     compiler = find_compiler()
     text, made = folder / "host.cpp", folder / "host.o"
     text.write_text(host, encoding="utf-8")
-    words = toolchain.option_words(compiler, flavour, Flags((), flush_denormals=False), with_host=True)
     command = [compiler, *words, "-std=gnu++17", "-pipe", "-c", "-x", "c++-cpp-output", str(text), "-o", str(made)]
     said = _run(command, folder, source.path)
+    if own := next(iter(toolchain.shared_arrays(made)), ""):
+        raise ClaimError(f"{source.path}: {own} is thread_local, and thread-local memory holds __shared__ arrays here")
     listed = _run(["nm", "--undefined-only", "--just-symbols", str(made)], folder, source.path, with_output=True)
     renamed = {one: own_name(one, source.path) for one in listed.split() if OF_CUDA.fullmatch(one)}
     pairs = [f"--redefine-sym={one}={name}" for one, name in renamed.items() if one != name]

@@ -130,6 +130,7 @@ def test_files_keep_their_own_variables_and_kernels_of_one_name(tmp_path: Path) 
             (),
             "cudaGraphicsUnregisterResource: .* leave out --through",
         ),
+        ("thread_local int own; int main() { return own; }", (), "own.cu: own is thread_local"),
         ("int main() {}", ("-rdc=true",), "-rdc=true: kfuzz links no device code of several files"),
     ],
 )
