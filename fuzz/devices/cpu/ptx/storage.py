@@ -55,7 +55,8 @@ def declare(one: PtxVariable, is_static: bool = False) -> str:
         raise AsmError(f"the variable {one.name}, which another module defines", one.line)
     if one.space == "shared":
         return f"{'static ' if is_static else ''}__shared__ unsigned char {cpp_name(one)}[{one.bytes}];"
-    static = "static " if one.space in ("global", "const") else ""
+    # used: g++ removes the stores to a variable that no function of the module reads
+    static = "__attribute__((used)) static " if one.space in ("global", "const") else ""
     aligned = f"alignas({min(max(one.align, 1), _MOST_ALIGNED)}) {static}"
     if any(re.search(r"[A-Za-z_$]", value) and not _bits(value, one.type) for value in one.initial):
         return f"{aligned}uint64_t {cpp_name(one)}[{one.count}] = {{{', '.join(_symbols_in(one))}}};"

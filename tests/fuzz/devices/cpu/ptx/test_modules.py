@@ -117,6 +117,40 @@ def test_a_thread_may_end_in_a_function_and_addresses_may_be_short(device: CpuDe
     np.testing.assert_array_equal(outcome.runs[0].outputs["y"], wanted)
 
 
+ONE_WORD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .global .align 4 .u32 last;
+.visible .entry one_word(.param .u64 y)
+{
+  .reg .b32 %r<3>;
+  mov.u32 %r1, %tid.x;
+  OPERATION
+  ret;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("operation", "kinds"),
+    [
+        ("st.global.u32 [last], %r1;", {"race"}),
+        ("atom.global.cta.exch.b32 %r2, [last], %r1;", {"race"}),
+        ("atom.global.exch.b32 %r2, [last], %r1;", set()),
+    ],
+)
+def test_a_variable_that_the_module_only_writes_is_checked(device: CpuDevice, operation: str, kinds: set[str]) -> None:
+    """g++ would remove the stores; two blocks write, so the scope of a block is too small."""
+    call, text = Call("one_word", ("y",), ("void *y",)), ONE_WORD.replace("OPERATION", operation)
+    job = job_of(text, (), "one_word", {"y": "i32[2]"}, block=1, grid=2)
+    steps = tuple(replace(one, entry=call) for one in job.steps)
+    buffers = tuple(replace(one, is_output=False) for one in job.buffers)
+    job = replace(job, path=Path("planted.ptx"), through="ptx", entries=(call,), steps=steps, buffers=buffers)
+    outcome = device.run(job, Probe(check=True, timeout=30.0))
+    assert {one.kind for one in outcome.findings} - {"unwritten"} == kinds
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("meets", [True, False])
 def test_a_grid_meets_by_the_device_runtime_and_a_block_knows_its_shared_memory(device: CpuDevice, meets: bool) -> None:
