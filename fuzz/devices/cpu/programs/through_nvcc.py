@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.printable import printable, shown_path
-from kfuzz.common.text.headers import sources
+from kfuzz.common.text.headers import SourceFile, sources
 from kfuzz.devices import ClaimError, cache, nvcc
 from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.cpu.compiler import UNINITIALISED
@@ -100,10 +100,13 @@ def compile_through_nvcc(
     named = [source_file(Path(one)) for one in module.places.files.values()] if module else []
     every = {one.path.resolve(): one for one in (*sources(source.path, text, flags), *named)}
     own = {path: one for path, one in every.items() if one.text and not _is_of_toolkit(path)}
+    whole_module = source.path.resolve().with_name(f"{source.path.name}.ptx")
+    if module:  # the line of an instruction that stands on no line of the author's
+        own[whole_module] = SourceFile(source.path.with_name(whole_module.name), ptx)
     numbers = dict(zip(own, number_files([str(one) for one in own]), strict=True))
     stream_0 = "per_thread" if PER_THREAD in flags else "legacy"
     host = "".join((*number_lines(host, numbers), STREAM_0.format(stream_0)))
-    written = _write(source.path, module, numbers) if module else None
+    written = _write(source.path, module, numbers, numbers[whole_module]) if module else None
     table = _describe(module, _register_name(source.path)) if module else ""
     words_of_host = _host_words(flavour, [one.text for one in own.values()])
     parts = (host, *words_of_host, written.text if written else "", table, str(source.path), *_compilers(flavour))
@@ -207,13 +210,12 @@ def _read(path: Path, ptx: str) -> PtxModule | None:
         raise ClaimError(f"{path}: {error}, {ALONE}") from None
 
 
-def _write(path: Path, module: PtxModule, numbers: dict[Path, int]) -> WrittenModule:
+def _write(path: Path, module: PtxModule, numbers: dict[Path, int], of_module: int) -> WrittenModule:
     def directive(line: int) -> str:
         place = module.places.lines.get(line)
         number = numbers.get(Path(module.places.files[place.file]).resolve()) if place else None
-        return (
-            f'#line {number * LINES_A_FILE + place.line} "{KERNEL_NAME}"\n' if place and number else '#line 1 "ptx"\n'
-        )
+        number, line = (number, place.line) if place and number else (of_module, line)
+        return f'#line {number * LINES_A_FILE + line} "{KERNEL_NAME}"\n'
 
     try:
         return write_module(module, {one.name for one in module.entries}, directive, with_launches=False)
