@@ -30,7 +30,7 @@ def show(made: Measurement) -> Blocks:
     yield from table("lll", ("kernel", "arithmetic", "what"), ((name(one), one["kind"], words(one)) for one in odd))
     yield from heading("Every launch")
     columns = ("kernel", "arithmetic", "elements", "that the GPU changed", "that differ", "largest difference")
-    yield from long_table("llrrrr", columns, run, row, odd, "those with a line above")
+    yield from long_table("llrrrr", columns, every, row, odd, "those with a line above")
 
 
 def of_kind(mine: Sequence[Record]) -> tuple[object, ...]:
