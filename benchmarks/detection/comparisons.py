@@ -22,7 +22,6 @@ import time
 import types
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -284,9 +283,9 @@ def measure(options: Sequence[str]) -> Figures:
     rows = [json.loads(line) for line in kept]
     known = {(one["folder"], one["device"]) for one in rows}
     every = [folder for folder in every if (f"{folder.parent.name}/{folder.name}", chosen.device) not in known]
-    with ProcessPoolExecutor(chosen.jobs, get_context("spawn"), max_tasks_per_child=4) as pool:
-        for made in as_completed([pool.submit(one, folder) for folder in every]):
-            rows.append(made.result())
+    with get_context("spawn").Pool(chosen.jobs, maxtasksperchild=4) as pool:  # Python 3.11 executors may stop here
+        for made in pool.imap_unordered(one, every):
+            rows.append(made)
             if chosen.keep:
                 with chosen.keep.open("a", encoding="utf-8") as file:
                     print(json.dumps(rows[-1]), file=file)
