@@ -30,7 +30,7 @@ from kfuzz.devices.python.torch.without_gpu import as_on_gpu
 TRIALS, SEED = 5, 42
 """Those of KernelBench's scripts and of its eval.py."""
 TOLERANCE = 1e-4
-"""KernelBench's for float32, absolute and relative; its models compute in float32."""
+"""KernelBench's for float32, absolute and relative; its models compute in float32. A question may name another one."""
 SHARE = 8
 """The inputs, the weights and both answers may take this part of the memory that is free."""
 SUBMITTED = "custom_kernel"
@@ -105,18 +105,18 @@ def ask_kernelbench(asked: Mapping[str, Any]) -> Iterator[str]:
             except Exception as error:  # of the submission: its test is failed
                 yield f"it ends with {words_of(error)}"
                 return
-            wrong = compare(want, got)
+            wrong = compare(want, got, asked.get("tolerance", TOLERANCE))
             yield wrong
             if wrong.startswith("its answer has the shape"):
                 return
 
 
-def compare(want: torch.Tensor, got: torch.Tensor) -> str:
+def compare(want: torch.Tensor, got: torch.Tensor, tolerance: float) -> str:
     """What torch.allclose has against an answer."""
     if want.shape != got.shape:
         return f"its answer has the shape {list(got.shape)}, and not {list(want.shape)}"
     parts = zip(want.flatten().split(PART), got.flatten().split(PART), strict=True)
-    if all(torch.allclose(one, other, atol=TOLERANCE, rtol=TOLERANCE) for one, other in parts):
+    if all(torch.allclose(one, other, atol=tolerance, rtol=tolerance) for one, other in parts):
         return ""
     return "an element is further away than the tolerance"
 

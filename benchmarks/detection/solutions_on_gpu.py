@@ -205,14 +205,16 @@ def measured(solution: Solution, at_once: int) -> dict[str, Any]:
         return found | (own_test(torch, problem, answer) if found["ran"] else {})
 
 
-def against_float64(torch: Any, name: str, problem: Any, answer: Any) -> dict[str, Any]:  # noqa: ANN401  modules
+def against_float64(
+    torch: Any, name: str, problem: Any, answer: Any, place: str = "cuda"  # noqa: ANN401  modules
+) -> dict[str, Any]:
     """The error of a solution at home, and of torch in float32."""
     flags = torch.backends.cudnn.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     try:
-        model, wide = (build(torch, one) for one in (problem.Model, problem.Model))
+        model, wide = (build(torch, one, place=place) for one in (problem.Model, problem.Model))
         torch.manual_seed(SEED)
-        inputs = made_inputs(torch, problem)
+        inputs = made_inputs(torch, problem, place)
         before = random_states(torch)
         exact = wide.double()(*(widen(torch, one) for one in inputs))
         if not isinstance(exact, torch.Tensor):
@@ -224,8 +226,9 @@ def against_float64(torch: Any, name: str, problem: Any, answer: Any) -> dict[st
         return {"ran": False, "why": FAILED + words_of(error)}
     try:
         given = [one.clone() if isinstance(one, torch.Tensor) else one for one in inputs]
-        got = build(torch, answer.ModelNew, problem)(*given)
-        torch.cuda.synchronize()
+        got = build(torch, answer.ModelNew, problem, place)(*given)
+        if place == "cuda":
+            torch.cuda.synchronize()
         found["changes_inputs"] = any(map(is_changed, given, inputs))
     except BaseException as error:
         return {"ran": False, "why": f"no answer: {words_of(error)}", **found}
@@ -260,23 +263,26 @@ def own_test(torch: Any, problem: Any, answer: Any) -> dict[str, Any]:  # noqa: 
     return {**accepts, "own_seconds": time.perf_counter() - began}
 
 
-def made_inputs(torch: Any, problem: Any) -> list[Any]:  # noqa: ANN401  modules
-    """The inputs of a problem, drawn on the GPU."""
-    with torch.device("cuda"):
+def made_inputs(torch: Any, problem: Any, place: str = "cuda") -> list[Any]:  # noqa: ANN401  modules
+    """The inputs of a problem, drawn on the GPU, or in another place."""
+    with torch.device(place):
         inputs = problem.get_inputs()
-    return [one.cuda() if isinstance(one, torch.Tensor) else one for one in inputs]
+    return [one.to(place) if isinstance(one, torch.Tensor) else one for one in inputs]
 
 
 def random_states(torch: Any) -> list[list[int]]:  # noqa: ANN401  a module
     """What the next random numbers depend on."""
-    return [one.get_rng_state().tolist() for one in (torch, torch.cuda)]
+    has_gpu = torch.cuda.is_available()
+    return [one.get_rng_state().tolist() for one in ((torch, torch.cuda) if has_gpu else (torch,))]
 
 
-def build(torch: Any, of: Any, problem: ModuleType | None = None) -> Any:  # noqa: ANN401  torch and a class of theirs
-    """A model with the weights of one seed, on the GPU."""
+def build(
+    torch: Any, of: Any, problem: ModuleType | None = None, place: str = "cuda"  # noqa: ANN401  torch, a class
+) -> Any:  # noqa: ANN401  a model
+    """A model with the weights of one seed, on the GPU, or in another place."""
     makes = getattr(problem or sys.modules["problem"], "get_init_inputs", list)
     torch.manual_seed(SEED)
-    return of(*makes()).cuda()
+    return of(*makes()).to(place)
 
 
 def widen(torch: Any, one: Any) -> Any:  # noqa: ANN401  a tensor, or a number
