@@ -20,7 +20,7 @@ import torch
 
 from kfuzz.claims.references.submissions.gpu_mode import folders_of
 from kfuzz.claims.references.torch.task_data import rebuilt, tensors_of_data
-from kfuzz.claims.references.torch.tasks import host_generators, read_tests
+from kfuzz.claims.references.torch.tasks import read_tests
 from kfuzz.common.serving import serve
 from kfuzz.devices.python.hiding import hidden
 from kfuzz.devices.python.loading import execute_file
@@ -221,8 +221,6 @@ def ask_task(asked: Mapping[str, Any]) -> Iterator[str]:
 def contexts(path: Path, place: str) -> Iterator[AbstractContextManager[Any]]:
     """What a task needs without a GPU: "cuda" is the host."""
     yield hidden()
-    if place == "cpu":
-        yield host_generators()
     yield as_on_gpu(path) if place == "cpu" else nullcontext()
 
 
