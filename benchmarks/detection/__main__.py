@@ -47,6 +47,12 @@ PAGE = Page(
             ("list.json", "--first", "1393", "--keep", "kept", "--only-kept"),
         ),
         Section(
+            "judge_rivals",
+            "The same answers by judges that need no GPU",
+            "judge_rivals",
+            ("list.json", "--keep", "rivals", "--only-kept"),
+        ),
+        Section(
             "people",
             "Kernels that people wrote for LeetGPU",
             "solutions",

@@ -68,6 +68,13 @@ class ModelNew(torch.nn.Module):
 """
 CLAIM = re.compile(r"^# /// kernel$.*?^# ///$\n", re.MULTILINE | re.DOTALL)
 
+OF_TTSEM = {
+    "verified": ACCEPTS, "wrong": REJECTS, "unsafe": REJECTS, "no_kernel": REJECTS, "error": REJECTS,
+    "too_slow": SILENT, "not_judged": SILENT,
+}  # fmt: skip
+"""What its verdicts say of an answer."""
+VERDICT = re.compile("|".join(OF_TTSEM))
+
 
 @dataclass(frozen=True)
 class Said:
@@ -92,10 +99,9 @@ class Judge:
 def exhibits(folder: Path) -> list[Solution]:
     """Our own cheats and their right twins, as files."""
     folder.mkdir(parents=True, exist_ok=True)
-    problems = {
-        "row_sum": written(folder / "row_sum.py", PROBLEM.format(right="x.sum(1)", rows=128, columns=4096)),
-        "softmax": written(folder / "softmax.py", PROBLEM.format(right="torch.softmax(x, -1)", rows=2048, columns=1024)),
-    }
+    sums = PROBLEM.format(right="x.sum(1)", rows=128, columns=4096)
+    shares = PROBLEM.format(right="torch.softmax(x, -1)", rows=2048, columns=1024)
+    problems = {"row_sum": written(folder / "row_sum.py", sums), "softmax": written(folder / "softmax.py", shares)}
     made = []
     for one in TORCH:
         answer = written(folder / f"{named(one.name)}.py", one.code + ANSWER.format(function="f"))
@@ -156,27 +162,17 @@ def read_own_test(printed: str) -> Said:
 
 
 def ask_ttsem(one: Solution, options: argparse.Namespace) -> list[str]:
-    words = "--json", "--no-sandbox", "--timeout", str(int(LIMIT) - 5)
+    words = "--no-sandbox", "--timeout", str(int(LIMIT) - 5)
     return [options.ttsem, "-m", "ttsem", "judge", str(one.problem), str(one.solution), *words]
 
 
 def read_ttsem(printed: str) -> Said:
-    """Its pass at small sizes and that at the problem's own, if it made one; a pass that rejects decides."""
-    found = json.loads(printed[printed.index("{") :])
-    passes = [(name, found[name]) for name in ("scaled", "full") if name in found]
-    decided = [decision_of_ttsem(one["verdict"]) for _, one in passes]
-    decision = REJECTS if REJECTS in decided else SILENT if SILENT in decided or not decided else ACCEPTS
-    return Said(decision, "; ".join(f"{name} {words_of_ttsem(one)}" for name, one in passes))
-
-
-def decision_of_ttsem(verdict: str) -> str:
-    return {"verified": ACCEPTS, "wrong": REJECTS, "unsafe": REJECTS, "no_kernel": REJECTS,
-            "error": REJECTS}.get(verdict, SILENT)  # fmt: skip
-
-
-def words_of_ttsem(found: dict[str, Any]) -> str:
-    more = [str(found[name]) for name in ("kind", "message", "detail", "why", "error") if found.get(name)]
-    return ": ".join((found["verdict"], *more))
+    """Its pass at small sizes and that at the problem's own, if it made one, a line each; one that rejects decides."""
+    passes = [line for line in printed.splitlines() if VERDICT.match(line)]
+    decided = [OF_TTSEM[VERDICT.findall(line)[0]] for line in passes]
+    if not decided:
+        raise ValueError("it printed no verdict")
+    return Said(next(one for one in (REJECTS, SILENT, ACCEPTS) if one in decided), "; ".join(passes))
 
 
 def ask_kernelguard(_: Solution, options: argparse.Namespace) -> list[str]:

@@ -38,6 +38,7 @@ from benchmarks.detection.any_order import part_of_bound
 from benchmarks.detection.built_together import NAME, USED, batches, run_file, stand_in
 from benchmarks.detection.kept_lines import add_line, read_lines
 from benchmarks.detection.solutions import CHECKS, Solution, read_list
+from benchmarks.measurement import Record
 
 SEED = 42
 TRIALS, TOLERANCE, LOOSE = 5, 1e-4, 1e-2
@@ -205,9 +206,7 @@ def measured(solution: Solution, at_once: int) -> dict[str, Any]:
         return found | (own_test(torch, problem, answer) if found["ran"] else {})
 
 
-def against_float64(
-    torch: Any, name: str, problem: Any, answer: Any, place: str = "cuda"  # noqa: ANN401  modules
-) -> dict[str, Any]:
+def against_float64(torch: Any, name: str, problem: Any, answer: Any, place: str = "cuda") -> Record:  # noqa: ANN401
     """The error of a solution at home, and of torch in float32."""
     flags = torch.backends.cudnn.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
@@ -276,9 +275,7 @@ def random_states(torch: Any) -> list[list[int]]:  # noqa: ANN401  a module
     return [one.get_rng_state().tolist() for one in ((torch, torch.cuda) if has_gpu else (torch,))]
 
 
-def build(
-    torch: Any, of: Any, problem: ModuleType | None = None, place: str = "cuda"  # noqa: ANN401  torch, a class
-) -> Any:  # noqa: ANN401  a model
+def build(torch: Any, of: Any, problem: ModuleType | None = None, place: str = "cuda") -> Any:  # noqa: ANN401
     """A model with the weights of one seed, on the GPU, or in another place."""
     makes = getattr(problem or sys.modules["problem"], "get_init_inputs", list)
     torch.manual_seed(SEED)
