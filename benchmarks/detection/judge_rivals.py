@@ -10,7 +10,7 @@ of tests/data/cheats, those in Python as answers to problems of KernelBench's fo
 - `kfuzz judge`, in the sandbox and with the usual budget: all answers.
 - KernelBench's own test on the CPU (own_test_process), with 1e-4 and with 1e-2: those in plain torch.
 - `ttsem judge` (package ttsem; PYTHON is an interpreter that has it), without its sandbox: those in Triton.
-- `kernelguard`, which reads the text alone: all answers.
+- `kernelguard`, which reads the text alone: all answers. It knows no values: a text without a hack is not accepted.
 
 Each has 120 seconds for an answer, with its start. Then what the answers in torch give at the problem's own inputs is
 compared with the problem's model in float64 (judge_rivals_process), which takes part in no decision. FOLDER keeps each
@@ -182,16 +182,16 @@ def ask_kernelguard(_: Solution, options: argparse.Namespace) -> list[str]:
 def read_kernelguard(printed: str) -> Said:
     found = json.loads(printed)
     rules = sorted({one["pattern"] for one in found["matched_patterns"]})
-    return Said(REJECTS if found["should_filter"] else ACCEPTS, f"{found['classification']}: {', '.join(rules)}")
+    return Said(REJECTS if found["should_filter"] else SILENT, f"{found['classification']}: {', '.join(rules)}")
 
 
-STRICT, LOOSE = "KernelBench's own test", "the same with 1e-2"
+STRICT, LOOSE, BY_TEXT = "KernelBench's own test", "the same with 1e-2", "kernelguard"
 JUDGES = (
     Judge("kfuzz judge", ("triton", "torch", "cuda"), ask_kfuzz, read_kfuzz),
     Judge(STRICT, ("torch",), ask_own_test(1e-4), read_own_test),
     Judge(LOOSE, ("torch",), ask_own_test(1e-2), read_own_test),
     Judge("ttsem judge", ("triton",), ask_ttsem, read_ttsem),
-    Judge("kernelguard", ("triton", "torch", "cuda"), ask_kernelguard, read_kernelguard, reads_text=True),
+    Judge(BY_TEXT, ("triton", "torch", "cuda"), ask_kernelguard, read_kernelguard, reads_text=True),
 )
 
 

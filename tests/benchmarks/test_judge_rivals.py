@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.detection.judge_rivals import (
     ACCEPTS,
+    BY_TEXT,
     JUDGES,
     LOOSE,
     REJECTS,
@@ -84,12 +85,14 @@ def row(key: str, judge: str, decision: str) -> dict[str, Any]:
 def test_a_page_says_who_is_right_where_judges_differ() -> None:
     rows = [row("apart", "kfuzz judge", REJECTS), row("apart", STRICT, ACCEPTS), row("apart", LOOSE, SILENT),
             row("same", "kfuzz judge", ACCEPTS), row("same", STRICT, ACCEPTS)]  # fmt: skip
-    read = [{"key": "apart", "truth": "wrong", "why": "off by one", "right": ["kfuzz judge"], "wrong": [STRICT]}]
+    rows.append(row("same", BY_TEXT, SILENT))
+    read = [{"key": "apart", "truth": "wrong", "why": "off by one"}]
     made = Measurement("", "", "", "", Figures({"seconds": 120.0}, {"decisions": rows, "float64": [], "read": read}))
     text = "\n".join(lines_of(show(made), "", whole=True))
-    assert "1 of 2. Who is right" in text
+    assert "1 of 2 answers. Which" in text
     assert f"| apart | {STRICT} | kfuzz judge | {LOOSE} | wrong: off by one |" in text
-    assert f"| {STRICT} | 0 | 1 |" in text
+    assert f"| {STRICT} | 0 | 1 | 0 |" in text
+    assert "| kfuzz judge | 1 | 0 | 0 |" in text
 
 
 def test_judges_have_names_of_their_own() -> None:

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from benchmarks.detection.judge_rivals import ACCEPTS, JUDGES, LOOSE, OURS, REJECTS, SILENT
+from benchmarks.detection.judge_rivals import ACCEPTS, BY_TEXT, JUDGES, LOOSE, OURS, REJECTS, SILENT
 from benchmarks.measurement import Measurement, Record
 from benchmarks.page import Blocks, Lines, heading, long_table, table, text
 
@@ -21,10 +21,10 @@ def show(made: Measurement) -> Blocks:
         f"draw by seed ([solutions_drawn.py](solutions_drawn.py)), and {ours} exhibits of our own: the cheats and",
         "right twins in torch of tests/fuzz/devices/sandbox/test_cheats.py, and tests/data/cheats. They are tests of",
         "kfuzz, so they do not say how many cheats it finds. The judges ran one after the other on one machine, each",
-        f"with {made['seconds']:.0f} seconds for an answer and its start ([judge_rivals.py](judge_rivals.py)). ttsem is",
+        f"with {made['seconds']:.0f} seconds for an answer ([judge_rivals.py](judge_rivals.py)). ttsem is",
         "for Triton alone, and KernelBench's own test needs a GPU for all but plain torch. kernelguard reads the text",
-        "and looks for hacks, not for errors. *Says nothing*: suspect, not judged or cannot run (kfuzz), not judged or",
-        "too slow (ttsem), not asked (KernelBench), or no answer in time.",
+        "and looks for hacks, not for errors, so it accepts none. *Says nothing*: suspect, not judged or cannot run",
+        "(kfuzz), not judged or too slow (ttsem), not asked (KernelBench), no hack (kernelguard), or not in time.",
     )
     yield from table("llrrrrr", ("answers", "judge", *DECISIONS, "s, median", "s, most"), summary(every))
     yield from differences(made)
@@ -56,22 +56,30 @@ def summary(every: Sequence[Record]) -> Iterator[tuple[object, ...]]:
 
 
 def differences(made: Measurement) -> Lines:
-    """The answers on which two judges decide differently, and who is right."""
+    """The answers about which judges do not say the same, and who is right; a text without a hack counts for none."""
     said = defaultdict[str, dict[str, str]](dict)
     for one in made.table("decisions"):
-        said[one["key"]][one["judge"]] = one["decision"]
-    apart = {key: found for key, found in said.items() if {ACCEPTS, REJECTS} <= {*found.values()}}
+        if one["judge"] != BY_TEXT or one["decision"] == REJECTS:
+            said[one["key"]][one["judge"]] = one["decision"]
+    apart = {key: found for key, found in said.items() if len({*found.values()}) > 1}
     read = {one["key"]: one for one in made.table("read")}
-    yield from heading("Where two judges decide differently")
-    right = Counter(name for key in apart for name in read.get(key, {}).get("right", ()))
-    wrong = Counter(name for key in apart for name in read.get(key, {}).get("wrong", ()))
-    yield from text(f"{len(apart)} of {len(said)}. Who is right was read from float64, the inputs and the texts.")
-    yield from table("lrr", ("judge", "right", "wrong"), (
-        (one.name, right[one.name], wrong[one.name]) for one in JUDGES if right[one.name] + wrong[one.name]
+    yield from heading("Where the judges do not say the same")
+    right = {"right": ACCEPTS, "wrong": REJECTS}
+    found = Counter(
+        (name, "none" if each == SILENT else "right" if each == right.get(read[key]["truth"]) else "wrong")
+        for key, judges in apart.items() if read.get(key, {}).get("truth") in right
+        for name, each in judges.items()
+    )  # fmt: skip
+    yield from text(
+        f"{len(apart)} of {len(said)} answers. Which are right was read from float64, their inputs and their texts.",
+    )
+    yield from table("lrrr", ("judge", "right there", "wrong there", SILENT), (
+        (one.name, *(found[one.name, each] for each in ("right", "wrong", "none"))) for one in JUDGES
+        if any(name == one.name for name, _ in found)
     ))  # fmt: skip
     yield from table("lllll", ("answer", ACCEPTS, REJECTS, SILENT, "the answer is"), (
-        (key, *(", ".join(name for name, each in found.items() if each == one) for one in DECISIONS), truth(read, key))
-        for key, found in apart.items()
+        (key, *(", ".join(name for name, each in judges.items() if each == one) for one in DECISIONS), truth(read, key))
+        for key, judges in apart.items()
     ))  # fmt: skip
 
 
