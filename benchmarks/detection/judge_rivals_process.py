@@ -43,6 +43,7 @@ def own_test(options: argparse.Namespace) -> dict[str, Any]:
 
 def in_float64(options: argparse.Namespace) -> dict[str, Any]:
     """The error at the problem's own inputs, that of torch in float32, and whether the inputs are changed."""
+    own_test_process.limit_memory(own_test_process.free_memory() // 2)
     try:
         problem = run_file(options.problem, "problem")
     except Exception as error:

@@ -35,8 +35,8 @@ def show(made: Measurement) -> Blocks:
     yield from made.note()
     yield from heading("Each decision")
     columns = ("answer", "from", "judge", "decision", "s", "its words")
-    shown = [one for one in every if one["decision"] == SILENT]
-    yield from long_table("llllrl", columns, every, cells, shown, "those that say nothing")
+    shown = [one for one in every if one["decision"] == SILENT and one["judge"] != BY_TEXT]
+    yield from long_table("llllrl", columns, every, cells, shown, "those that say nothing, without kernelguard's")
 
 
 def kind_of(one: Record) -> str:
