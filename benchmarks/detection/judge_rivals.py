@@ -155,7 +155,9 @@ def ask_own_test(tolerance: float) -> Callable[[Solution, argparse.Namespace], l
 
 def read_own_test(printed: str) -> Said:
     found = json.loads(printed.splitlines()[-1])
-    if not found["trials"]:
+    if (
+        not found["trials"] or "CUDA" in found["why"]
+    ):  # an answer that asks for tensors of a GPU, by an assert of its own
         return Said(SILENT, found["why"])
     is_passed = found["passed"] == found["trials"]
     return Said(ACCEPTS if is_passed else REJECTS, f"{found['passed']} of {found['trials']}: {found['why']}")

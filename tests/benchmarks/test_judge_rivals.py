@@ -50,6 +50,7 @@ def test_a_suspect_is_no_decision(status: str, decision: str) -> None:
 
 def test_an_own_test_that_was_not_asked_says_nothing() -> None:
     assert read_own_test('{"passed": 0, "trials": 0, "why": "it needs a GPU"}') == Said(SILENT, "it needs a GPU")
+    assert read_own_test('{"passed": 0, "trials": 1, "why": "must be CUDA tensors"}').decision == SILENT
     assert read_own_test('{"passed": 4, "trials": 5, "why": "no"}') == Said(REJECTS, "4 of 5: no")
     assert read_own_test('{"passed": 5, "trials": 5, "why": ""}').decision == ACCEPTS
 
