@@ -35,7 +35,7 @@ from kfuzz.devices.python.hiding import hidden
 from kfuzz.devices.python.late_input import LateInput
 from kfuzz.devices.python.lending import CapturedCall, GraphLender, Lender
 from kfuzz.devices.python.lent_memory import LentArray, Memory
-from kfuzz.devices.python.loading import NoInputsError
+from kfuzz.devices.python.loading import GRADIENTS, NoInputsError
 from kfuzz.devices.python.probes import same_bits
 from kfuzz.devices.python.raising import (
     error_text,
@@ -49,8 +49,6 @@ from kfuzz.devices.python.refusing import is_of_guard_all, is_refusal
 from kfuzz.devices.worker.printed import PrintReader
 from kfuzz.kinds import KINDS
 
-GRADIENTS = "requires_grad_"
-"""In the text of an argument that keeps its gradient."""
 NO_MEMORY = "DefaultCPUAllocator: "
 """torch's own words for it on a CPU, in a RuntimeError."""
 STILL_RUNNING = 0.05

@@ -33,6 +33,8 @@ KEPT_OBJECTS = 6
 WEIGHTS = "kfuzz.claims.references.torch.weights"
 """It draws weights, and imports torch for it."""
 TORCH = "torch"
+GRADIENTS = "requires_grad_"
+"""In the text of an argument that keeps its gradient."""
 DRAWN, HANDED = "kfuzz.devices.python.torch.drawn_inputs", "kfuzz.devices.python.torch.handed_inputs"
 SEED = 0
 """Set before kfuzz runs a file or makes an object, so that its own weights are those of its reference."""
@@ -163,7 +165,29 @@ class Modules:
             at = line_in_file(error, str(job.path.resolve()))
             where = f"{job.path}:{at}" if at else str(job.path)
             raise ClaimError(f"{where}: no {of.__name__} can be made: {words_of(error)}") from None
-        return made if callable(made) else made.forward  # type: ignore[no-any-return]  # whatever it is
+        forward = made if callable(made) else made.forward
+        return forward if any(GRADIENTS in text for text in call.arguments) else without_gradients(forward)
+
+
+def without_gradients(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """An object's call as KernelBench makes it: no gradients are kept, which a function of its own may not allow.
+
+    One that computes gradients itself is called again with them.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return forward
+
+    def call(*args: object, **named: object) -> Any:  # noqa: ANN401  whatever it returns
+        try:
+            with torch.no_grad():
+                return forward(*args, **named)
+        except RuntimeError as error:
+            if "grad" not in str(error):
+                raise
+        return forward(*args, **named)
+
+    return call
 
 
 def number_in(draw: Any) -> int:  # noqa: ANN401  an array of any library, or a number

@@ -111,6 +111,56 @@ def kinds(kernel: Kernel) -> tuple[set[str], int]:
     return {defect.kind for trial in found for defect in trial.defects}, sum(trial.elements for trial in found)
 
 
+KEEPS_A_TUPLE = """import torch
+
+
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w, sizes):
+        ctx.save_for_backward(x, w, sizes)
+        return x * w
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.tensor(2.0))
+
+    def forward(self, x):
+        return BODY
+"""
+SCALED = """import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.tensor(2.0))
+
+    def forward(self, x):
+        return x * self.w
+
+
+def get_inputs():
+    return [torch.rand(6, 8)]
+"""
+DERIVES = "torch.autograd.grad((self.w * x).sum(), self.w, create_graph=True)[0] * 0 + x * self.w"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [("Scaled.apply(x, self.w, x.shape)", set()), (DERIVES, set()), ("x * self.w + 1e-4", {"numeric"})],
+)
+def test_a_model_keeps_no_gradients_unless_it_needs_them(body: str, found: set[str], tmp_path: Path) -> None:
+    """KernelBench calls models so. A function of its own that saves a tuple of sizes was BROKEN: exception."""
+    pytest.importorskip("torch")
+    (tmp_path / "problem.py").write_text(SCALED)
+    (tmp_path / "answer.py").write_text(KEEPS_A_TUPLE.replace("BODY", body))
+    kernel = kernel_with(tmp_path / "answer.py", Unclaimed(op="reference", reference=tmp_path / "problem.py"))
+    assert kinds(kernel)[0] == found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("slope", "found"), [("self.slope", set()), ("0.26", {"numeric"})])
 def test_a_model_is_made_as_its_problem_makes_it(slope: str, found: set[str], tmp_path: Path) -> None:
