@@ -43,6 +43,8 @@ from tests.fuzz.claims.references.twins.other_ways import Floats, right_ways
 
 Function = Callable[..., Any]
 SECONDS_OF_INPUTS, SECONDS_OF_BUG = 60, 20
+NOTHING = {"comparisons": {}, "found": [], "without": {}, "elements": {}, "bugs": {}, "missed": [], "error": ""}
+"""A row of a function with which nothing could be done."""
 WORST_FIRST = (Grade.BROKEN, Grade.SUSPECT, Grade.KEPT)
 NOT_JUDGED = (UnstableError, DrawsError, CannotError, UnfollowedError)
 
@@ -261,8 +263,8 @@ def of_folder(folder: Path, *, seeds: int, device: str, bugs: int) -> Record:
             made = compare(problem, seeds, device) | (find_bugs(problem, bugs) if bugs else {})
         except Exception as error:  # of their module
             made = {"error": f"{type(error).__name__}: {re.sub(r'/[^ ]*/', '', str(error))[:200]}"}
-    place = f"{folder.parent.name}/{folder.name}"
-    return {**origin, "folder": place, "device": device, **made, "seconds": round(time.monotonic() - began, 1)}
+    place = {"folder": f"{folder.parent.name}/{folder.name}", "device": device}
+    return {**origin, **place, **NOTHING, **made, "seconds": round(time.monotonic() - began, 1)}
 
 
 def measure(options: Sequence[str]) -> Figures:
