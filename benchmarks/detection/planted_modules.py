@@ -10,7 +10,7 @@ or a wait is deleted, the predicate of an access or the branch around it, or `<`
 waits come first, and each module has the sort that has the fewest so far, so that sorts are balanced.
 
 The change is found if an error of a kind that fits its sort (FITS) is reported in each of the three seeds. One that
-cannot matter is told apart by a proof that has nothing of the checker (ptx_places): of the text alone, up to the next
+cannot matter is recognised by a proof that has nothing of the checker (ptx_places): of the text alone, up to the next
 barriers; or, for a predicate or a bound, by a module that traps where the change would make a difference, and does not
 trap in any of the runs. Then another place is drawn, four at most. All else counts as missed.
 """
