@@ -8,6 +8,8 @@ answers of lasting_answers.toml in a drawn order. Whenever no answer is judged a
 the server and all that it has started hold. The second command writes the same data to FILE, which takes no page. It
 needs a C++ compiler and, for those of the answers, torch and Triton; no network and no GPU. Where one of them is
 missing, those answers are left out.
+
+Long, since the server, its clients and what they hold are watched by one script.
 """
 
 import argparse

@@ -13,6 +13,8 @@ The change is found if an error of a kind that fits its sort (FITS) is reported 
 cannot matter is recognised by a proof that has nothing of the checker (ptx_places): of the text alone, up to the next
 barriers; or, for a predicate or a bound, by a module that traps where the change would make a difference, and does not
 trap in any of the runs. Then another place is drawn, four at most. All else counts as missed.
+
+Long, since the exhibits of each language and their runs are one measurement.
 """
 
 import argparse

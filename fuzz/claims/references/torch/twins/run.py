@@ -466,6 +466,8 @@ class TwinRun(UncompiledMode):
             return
         both = r if error is None else error if r is None else r + error
         top = made.top
+        if top is not None and r is not None:  # it says something only of what may be -infinity
+            top = torch.where(r.isinf(), top if error is None else top + error, torch.inf)
         most = MOST.get(one.dtype, MOST_SINGLE)
         if both is not None and not (facts := facts_of(x, both)).reach < most:
             both = r if error is None else torch.where(x.isinf() | x.isnan(), 0.0, error) + (0.0 if r is None else r)

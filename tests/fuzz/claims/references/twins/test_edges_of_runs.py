@@ -317,3 +317,13 @@ def test_a_number_at_an_edge_may_be_in_either_bin() -> None:
         8,
         9,
     ]
+
+
+def test_what_is_not_hidden_keeps_the_rounding_of_a_difference() -> None:
+    """The top of a sum stood for the upper end of its other numbers, too, without what the sum itself loses: 1e-8 for
+    1e-3 at 1e4.
+    """
+    hidden = torch.tensor([0.0, 0.0, torch.finfo(torch.float32).min])
+    made = Answered(lambda x: (x + hidden) - 0.3, [torch.tensor([0.1, 1e4, 3.0])]).run()[1][0][2]
+    assert ((made.end(1) - made.x)[:2] >= 0.99 * made.radius[:2]).all()
+    assert made.end(1)[2] < -3e38
