@@ -27,6 +27,7 @@ from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.state import Discovery
 from kfuzz.campaign.trials.defect import Defect
+from kfuzz.campaign.trials.unjudged import refusal_text
 from kfuzz.cases.case import Case, numbers_in
 from kfuzz.cases.plans.finite_numbers import promised_finite
 from kfuzz.cases.plans.home import home_of, sizes_of_object
@@ -299,6 +300,9 @@ class _AnswerSearch:
             return replace(blank, status="suspect", stage=stage, kind="suspect", finding=describe(doubts[0]))
         at_home = first.progress
         if not at_home.rows or at_home.unjudged_rows > LEAST_JUDGED * at_home.rows:
+            if does_not_compile(first):
+                said = "; ".join(sorted(map(refusal_text, first.progress.refusals)))
+                return replace(blank, status="cannot run", finding=said)
             why = "; ".join(dict.fromkeys(one.unjudged for one in results if one.unjudged))
             words = f"{at_home.unjudged_rows} of {plural(at_home.rows, 'row')} could not be judged"
             words = words if at_home.rows else ""
@@ -321,6 +325,12 @@ class _AnswerSearch:
                 found = f"its values are right, and it is not {name}, which is required"
                 return replace(blank, status="broken", stage=stage, finding=found)
         return replace(blank, status="kept", stage=stage)
+
+
+def does_not_compile(result: KernelResult) -> bool:
+    """Whether no trial of a kernel came further than its compiler."""
+    progress = result.progress
+    return bool(progress.refusals) and not progress.rows and all(one.is_of_compiler for one in progress.refusals)
 
 
 def with_small_object(kernel: Kernel) -> Kernel:

@@ -171,10 +171,15 @@ def edge_of(kernel: Kernel, seed: int, index: int) -> Edge | None:
 
 
 def with_few_programs(kernel: Kernel) -> Kernel:
-    """The kernel with few programs: all its sizes but the last add programs, and each program takes milliseconds."""
+    """The kernel with few programs: all its sizes but the last add programs, and each program takes milliseconds.
+
+    Its home stays as `home_of` makes it of all sizes: of these few alone it would be the whole of a benchmark's.
+    """
+    home = home_of(kernel)
     first = {name: axis for name, axis in list(kernel.axes.items())[:-1] if not axis.listed}
-    few = {name: replace(axis, hi=max(axis.lo, min(axis.hi, MOST_PROGRAMS))) for name, axis in first.items()}
-    return replace(kernel, axes={**kernel.axes, **few})
+    most = {name: max(axis.lo, home.get(name, 0), MOST_PROGRAMS) for name, axis in first.items()}
+    few = {name: replace(axis, hi=min(axis.hi, most[name])) for name, axis in first.items()}
+    return replace(kernel, axes={**kernel.axes, **few}, home=home)
 
 
 def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float, fatal: tuple[Kind, ...] = ()) -> Probe:

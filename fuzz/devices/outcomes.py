@@ -119,10 +119,14 @@ class Untried(Enum):
 
 @dataclass(frozen=True)
 class Refusal:
-    """A host function did not take its arguments, in these words, on this line of its file if that is known."""
+    """A host function did not take its arguments, in these words, on this line of its file if that is known.
+
+    `is_of_compiler`: its kernel did not compile for them.
+    """
 
     words: str
     line: int | None = None
+    is_of_compiler: bool = False
 
 
 @dataclass(frozen=True)

@@ -249,7 +249,7 @@ class Caller:
             check_libraries_load(error, self.job.path, does_lack=lack is not None and self.gpu == "missing")
             if lack is not None:
                 if lack.is_of_input and self.gpu == "imitated":
-                    raise RefusedError(Refusal(lack.words, line)) from None
+                    raise RefusedError(Refusal(lack.words, line, lack.is_of_compiler)) from None
                 of = NeedsGpuError if self.gpu == "missing" else UnsupportedError
                 raise of(f"{self.job.path}: {lack.words}") from None
             if self.call.is_guess and not self.has_answered and isinstance(error, TypeError | AttributeError):

@@ -63,6 +63,8 @@ class PythonLibrary:
     """Its arrays in the host's memory can say that they are on a GPU, to a file that asks for one."""
     of_gpu: tuple[str, ...] = ()
     """Its modules that only work with a GPU: what one of them raises without a GPU says nothing about the kernel."""
+    compile_errors: tuple[str, ...] = ()
+    """Its exceptions that say that a kernel does not compile, with a GPU or without."""
     run_without_gpu: Callable[[], None] | None = None
     """Lets the cpu device run its kernels, in a process that has not imported the file yet."""
     watch_on_gpu: Callable[[], None] | None = None

@@ -24,10 +24,14 @@ RAISE = dis.opmap["RAISE_VARARGS"]
 
 @dataclass(frozen=True)
 class Lack:
-    """Why a file's process could not do something: words, and whether it may do it with another input."""
+    """Why a file's process could not do something: words, and whether it may do it with another input.
+
+    `is_of_compiler`: the kernel does not compile, which no GPU helps.
+    """
 
     words: str
     is_of_input: bool = False
+    is_of_compiler: bool = False
 
 
 def find_lack(error: BaseException) -> Lack | None:
@@ -35,6 +39,8 @@ def find_lack(error: BaseException) -> Lack | None:
     raised = raising_module(error)
     for library in libraries().values():
         if is_in(raised, library.of_gpu):
+            if any(one.__name__ in library.compile_errors for one in type(error).__mro__):
+                return Lack(f"{library.name} does not compile this: {compiler_words(error)}", True, True)
             words = f"without a GPU {library.name} does not run this: {innermost_words(error)}"
             return Lack(words, library.run_without_gpu is not None)  # it compiles for one input, and may refuse another
     is_of_torch = isinstance(error, RuntimeError | AssertionError) and "torch" in sys.modules
@@ -94,6 +100,14 @@ def innermost_words(error: BaseException) -> str:
     while error.__cause__ is not None:
         error = error.__cause__
     return words_of(error)
+
+
+def compiler_words(error: BaseException) -> str:
+    """What a compiler says of a kernel, without the lines of the kernel that it quotes first, down to a caret."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    quoted, caret, said = error_text(error).rpartition("^\n")
+    return " ".join(said.split())[:200] if caret and said.strip() and "\n" in quoted else words_of(error)
 
 
 def line_in_file(error: BaseException, file: str) -> int | None:

@@ -646,7 +646,7 @@ def _describe_end(status: int | ForeignBytesError, part: str) -> Finding:
     number = signal.Signals(-status)
     if number == signal.SIGKILL:
         message = f"the system killed the process, most likely for want of memory, {part}"
-        return Finding("trap", message)
+        return Finding("out-of-memory", message, severity="warning")  # other processes may have taken the memory
     kind, words = SIGNALS.get(number, ("trap", f"signal {number.name}"))
     return Finding(kind, f"the kernel ended its process by {words} ({number.name}), {part}")
 

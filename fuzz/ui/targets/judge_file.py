@@ -1,15 +1,17 @@
 """Judges a file that you do not trust: loads and tries it in a sandbox. Knows files and sandboxes; never verdicts."""
 
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kfuzz.campaign.answers import Judgement, JudgingTerms, judge_answer
+from kfuzz.campaign.answers import Judgement, JudgingTerms, judge_answer, limits_of
 from kfuzz.campaign.device import resolve_device
 from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
 from kfuzz.claims.references.reference_files import file_of_reference, is_of_a_format
 from kfuzz.common.errors import ClaimError, DeviceError, line_of
+from kfuzz.common.time_limits import limited
 from kfuzz.devices import cache
 from kfuzz.devices.sandbox.box import Sandboxed, describe, sandboxed, untraceable
 from kfuzz.measure.roundings.guess import check_op
@@ -55,7 +57,8 @@ def judge_file(
     with _ONE_AT_A_TIME, untraceable(), sandboxed(Sandboxed((path,), hidden) if sandbox else None):
         box = describe() if sandbox else ""
         try:
-            kernel = load(path, op, reference)
+            with limited(limits_of(terms, time.monotonic())):
+                kernel = load(path, op, reference)
         except Exception as error:  # whatever its text does to a parser is the answer's fault
             found = Judgement("cannot run", "none", line_of(error), seed=seed, budget=budget, device=chosen)
         else:

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import kfuzz
+from kfuzz.campaign import answers
 from kfuzz.campaign.answers import EXIT_CODES, Judgement, JudgingTerms, limits_of, trials_of
 from kfuzz.common.exit_codes import NOTHING_NEW
 from kfuzz.common.time_limits import limited, time_limits
@@ -281,3 +282,92 @@ def test_an_infinity_that_the_problem_never_makes_decides_no_verdict(
     (tmp_path / "answer.py").write_text(f"def f(x):\n    return {answer}\n")
     found = kfuzz.judge_file(tmp_path / "answer.py", reference=f"{tmp_path}/problem.py:reference", budget=4.0, seed=3)
     assert found.status == status, found
+
+
+HEAVY = """import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv3d(8, 32, 3)
+
+    def forward(self, x):
+        return torch.nn.functional.gelu(self.conv(x))
+
+
+def get_inputs():
+    return [torch.rand(64, 8, 32, 64, 64)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_a_problem_of_67_million_numbers_is_read_in_seconds(tmp_path: Path) -> None:
+    """Its reference was tried with six million numbers, and then with all: the verdict came after 300 seconds."""
+    pytest.importorskip("torch")
+    (tmp_path / "problem.py").write_text(HEAVY)
+    (tmp_path / "answer.py").write_text("class ModelNew:\n    def forward(self, x):\n        return x\n")
+    with limited(replace(time_limits(), until=time.monotonic() + 60)):
+        found = kfuzz.judge_file(tmp_path / "answer.py", reference=f"{tmp_path}/problem.py", budget=1.0)
+    assert (found.status, found.kind) == ("broken", "wrong-shape"), found
+
+
+def test_a_reference_that_does_not_end_gets_no_more_time_than_the_first_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was read for 300 seconds, before the budget began."""
+    pytest.importorskip("torch")
+    monkeypatch.setattr(answers, "COLD_START", 2.0)
+    (tmp_path / "problem.py").write_text(RELU.replace("{inputs}", "time.sleep(1000)").replace("import", "import time,"))
+    (tmp_path / "answer.py").write_text("def f(x):\n    return x\n")
+    began = time.monotonic()
+    found = kfuzz.judge_file(tmp_path / "answer.py", reference=f"{tmp_path}/problem.py:reference", budget=1.0)
+    assert found.status == "cannot run"
+    assert time.monotonic() - began < 30
+
+
+KILLED = "import os\n\nimport numpy\n\n\ndef f(x):\n    os.kill(os.getpid(), 9)\n    return numpy.sum(x, 1)\n"
+
+
+def test_a_process_that_the_system_kills_accuses_no_answer(tmp_path: Path) -> None:
+    """Where memory was short, a right answer was broken by a trap: the system had killed its process."""
+    (tmp_path / "answer.py").write_text(KILLED)
+    found = kfuzz.judge_file(tmp_path / "answer.py", op="row_sum", budget=1.0)
+    assert (found.status, found.kind) == ("not judged", None), found
+    assert "want of memory" in found.finding
+
+
+UNCOMPILED = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.load(x_ptr + at, mask=at < n)
+    tl.store(y_ptr + at, value + {more}, mask=at < n)
+
+
+def f(x):
+    y = torch.empty_like(x)
+    kernel[(1,)](x, y, x.numel(), BLOCK=512)
+    return torch.relu(x)
+"""
+
+
+@pytest.mark.slow(10)
+@pytest.mark.parametrize(("more", "status"), [("tl.arange(0, 16)", "cannot run"), ("tl.arange(0, 512)", "kept")])
+def test_a_kernel_that_does_not_compile_cannot_run_and_the_compiler_says_why(
+    more: str, status: str, tmp_path: Path
+) -> None:
+    """It was `not judged: without a GPU triton does not run this`, though no GPU helps."""
+    pytest.importorskip("triton")
+    (tmp_path / "problem.py").write_text(RELU.replace("{inputs}", "torch.randn(8, 16)"))
+    (tmp_path / "answer.py").write_text(UNCOMPILED.replace("{more}", more))
+    found = kfuzz.judge_file(tmp_path / "answer.py", reference=f"{tmp_path}/problem.py:reference", budget=4.0)
+    assert found.status == status, found
+    assert ("triton does not compile this: ValueError" in found.finding) == (status == "cannot run"), found

@@ -10,9 +10,11 @@ LONGEST = 1 << 20
 
 
 def candidates(subject: Subject) -> Candidates:
-    """Arrays that are too long to be written out, as one, two or three rows."""
+    """Arrays that are too long to be written out, as one, two or three rows, if all have the same rows."""
     recipes = subject.recipes()
-    if not recipes or len(recipes) < len(subject.sources) or len(subject.axes) != 2:
+    if len({(one.rows, one.cols) for one in recipes.values()}) != 1 or len(recipes) < len(subject.sources):
+        return
+    if len(subject.axes) != 2:
         return
     for rows in (1, 2, 3):
         shorter = {role: longer_rows(recipe, rows) for role, recipe in recipes.items()}

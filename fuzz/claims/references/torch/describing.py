@@ -62,8 +62,10 @@ MOST_TO_RUN = 1 << 20
 """Elements of inputs with which a reference runs in seconds: a transposed convolution makes 16 times as many."""
 MOST_OF_ALL = 1 << 24
 """With more a convolution takes longer than all that is asked of it may."""
-LARGER = (1, 20, 70)
-"""Least sizes at which a reference runs: one with windows does not run at the smallest."""
+LARGER = (1, 6, 20, 70)
+"""Least sizes at which a reference runs: one with windows does not run at the smallest. Six is enough for windows of 3,
+and a convolution in three dimensions with sizes of more than 20 takes a minute.
+"""
 MOST_SECONDS = 10
 """After so long the sizes of a reference are those that its file has."""
 MOST_SECONDS_OF_ALL = 20
@@ -131,8 +133,9 @@ def described(asked: Mapping[str, Any], seconds: float = MOST_SECONDS_OF_ALL) ->
             return answer
     with suppress(Exception):  # as above
         try:
-            return {**drawn_answer(asked), "kept": f"{AS_MADE}: {words}"}
-        except CannotError as last:
+            with limited(seconds):
+                return {**drawn_answer(asked), "kept": f"{AS_MADE}: {words}"}
+        except (CannotError, TooSlowError) as last:
             if "error" in answer:
                 is_all = isinstance(last, NeverJudgedError) or str(last) == words
                 answer = {"error": str(last) if is_all else f"{words}; {last}"}

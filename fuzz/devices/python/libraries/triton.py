@@ -26,6 +26,7 @@ LIBRARY = PythonLibrary(
     arithmetic=Arithmetic(exp="__expf", divide="fast reciprocal", denominator="element", ftz=True),
     decorators=("triton.jit", "gluon.jit", "triton.autotune", "triton.heuristics"),
     of_gpu=("triton",),
+    compile_errors=("CompilationError",),
     run_without_gpu=install,
     watch_on_gpu=watch,
     extra="triton",

@@ -33,6 +33,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.common.time_limits import limited, time_limits
 from kfuzz.devices import Circumstances, Job, Outcome, Probe, Run
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 
 LEADING = our_kernel("broken/leading_neg_inf")
 TAIL = our_kernel("broken/tail_dropped")
@@ -248,6 +249,25 @@ def test_whatever_a_pass_proposes_is_a_case_of_its_op(kernel: str, arrays: dict[
         assert dict(each.case.axes) == each.axes
         assert min(each.axes.values()) > 0
         assert all(each.tune[name] in found.tune[name] for name in found.tune)
+
+
+PRODUCT = '''"""product: a matrix times a column."""
+INPUTS = {"a": "float[m, k]", "b": "float[k, 1]"}
+OUTPUTS = {"y": "float[m, 1]"}
+
+
+def formula(N, a, b):
+    return N.matmul(a, b, "k")
+'''
+
+
+def test_an_array_whose_rows_are_another_ones_columns_is_not_made_longer(tmp_path: Path) -> None:
+    """Of a 2048 x 1048576 matrix and a column of as many numbers it made 262144 columns and a column of 8192."""
+    (tmp_path / "product.py").write_text(PRODUCT)
+    (tmp_path / "f.py").write_text("import numpy\n\n\ndef f(a, b):\n    return numpy.matmul(a, b)\n")
+    found = kernel_with(tmp_path / "f.py", Unclaimed(str(tmp_path / "product.py")))
+    case = case_of(found.op, {"a": noise(32, 8192), "b": noise(8192, 1)})
+    assert all(one.case.axes for one in proposals(subject_of(found, case, {}, True, 9), 1000))
 
 
 @given(st.integers(0, 0xFFFFFFFF))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from paths import DATA
 
+from kfuzz.campaign.schedule import with_few_programs
 from kfuzz.cases.case import case_of
 from kfuzz.cases.plans.counting import work
 from kfuzz.cases.plans.home import MOST_OF_ONE, MOST_WORK, halvings, home_of, names_its_home
@@ -42,6 +43,12 @@ def test_a_home_that_is_too_large_becomes_a_smaller_shape_of_whole_tiles(
     found = kernel(*home)
     assert tuple(found.home.values()) == home
     assert tuple(home_of(found).values()) == tried
+
+
+def test_a_trial_of_few_programs_has_the_home_of_all_sizes() -> None:
+    """The batch of 128 halves to 2 among all sizes, and to nothing where each size is at most 16: it stayed whole."""
+    found = kernel(4096, 393216)
+    assert home_of(with_few_programs(found)) == home_of(found) == {"rows": 32, "cols": 12288}
 
 
 def test_the_terms_of_sums_count_and_those_of_one_element_for_themselves() -> None:

@@ -311,7 +311,7 @@ def test_jobs_that_run_together_leave_the_answers_of_those_asked_before() -> Non
     ("which", "finding"),
     [
         ("traps", "trap: traps alone"),
-        ("kills", "trap: the system killed the process, most likely for want of memory, running"),
+        ("kills", "out-of-memory: the system killed the process, most likely for want of memory, running"),
         (
             "hangs",
             "hang: planted.cu did not return within 0.3 s, running (limit of one call: --call-time); "
