@@ -4,12 +4,13 @@
 
 For the first solutions of the list, which benchmarks.detection.solutions_drawn has shuffled: torch builds the solution
 with nvcc and calls it once with the inputs of `get_inputs`, and computes the model with the same weights in float64.
-FOLDER keeps for each the error |y - exact| / |exact| (2-norms), that of torch in float32, and whether it changes its
-inputs; an answer of indices is compared by the elements at them. Of problems with long sums it keeps the largest error
-as a part of what adding in any order may give, by a textbook bound. Then KernelBench's own test is asked, as its
-eval.py has it: five other draws of the inputs, allclose with 1e-4 against torch in float32 as torch sets it; and the
-same with the 1e-2 of its first versions. Neither kfuzz nor its oracle takes part. Runs what others wrote, natively.
-Long, since it is the process that runs one solution, too, and knows nothing of kfuzz.
+Weights of the same name and shape are those of the model, wherever they are drawn. FOLDER keeps for each the error |y -
+exact| / |exact| (2-norms), that of torch in float32 and with operands in TF32, and whether it changes its inputs; an
+answer of indices is compared by the elements at them. Of problems with long sums it keeps the largest error as a part
+of what adding in any order may give, by a textbook bound. Then KernelBench's own test is asked, as its eval.py has it:
+five other draws of the inputs, allclose with 1e-4 against torch in float32 as torch sets it; and the same with the 1e-2
+of its first versions. Neither kfuzz nor its oracle takes part. Runs what others wrote, natively. Long, since it is the
+process that runs one solution, too, and knows nothing of kfuzz.
 
 A core builds a solution in about a minute, and twice that with all of torch's headers: the compilers get those of
 tensors alone (HEADER), and all of them if that fails. Solutions are built several at a time
@@ -132,7 +133,7 @@ def check_apart(solution: Solution, own: dict[str, str], options: argparse.Names
     if solution.language == "cuda" and not has_built:
         has_built, found = run_apart(words, own, has_few_headers=False)
         if not has_built:
-            found = {**found, "ran": False, "why": found.get("why", "no extension was built, and it answered by torch")}
+            found = {**found, "why": found.get("why", "no extension was built, and it answered by torch")}
     has_no_memory = re.search("OutOfMemoryError|out of memory", found.get("why", ""))  # another process has it
     if time.monotonic() < options.until and not has_no_memory:  # after that time its compiler may have been stopped
         add_line(options.keep / CHECKS["on_gpu"], solution.key, found)
@@ -221,11 +222,17 @@ def against_float64(torch: Any, name: str, problem: Any, answer: Any, place: str
         if random_states(torch) != before:
             return {"ran": False, "why": RANDOM}
         found = {"single": compare(torch, model(*inputs), exact, inputs, model)}
+        with tf32(torch):
+            found["tf32"] = compare(torch, model(*inputs), exact, inputs, model)
     except Exception as error:
         return {"ran": False, "why": FAILED + words_of(error)}
     try:
         given = [one.clone() if isinstance(one, torch.Tensor) else one for one in inputs]
-        got = build(torch, answer.ModelNew, problem, place)(*given)
+        other = build(torch, answer.ModelNew, problem, place)
+        own, wanted = model.state_dict(), other.state_dict()
+        same = {key: own[key] for key in wanted if key in own and own[key].shape == wanted[key].shape}
+        other.load_state_dict(same, strict=False)  # weights that are drawn on a GPU have other numbers
+        got = other(*given)
         if place == "cuda":
             torch.cuda.synchronize()
         found["changes_inputs"] = any(map(is_changed, given, inputs))
@@ -238,6 +245,16 @@ def against_float64(torch: Any, name: str, problem: Any, answer: Any, place: str
         return {"ran": True, **found, "error": compare(torch, got, exact, inputs, model)}
     shape = list(got.shape) if isinstance(got, torch.Tensor) else type(got).__name__
     return {"ran": True, **found, "why": f"its shape is {shape} and not {list(exact.shape)}", "error": None}
+
+
+@contextmanager
+def tf32(torch: Any) -> Iterator[None]:  # noqa: ANN401  a module
+    """Let torch's products and convolutions round their operands to TF32."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
 
 
 def own_test(torch: Any, problem: Any, answer: Any) -> dict[str, Any]:  # noqa: ANN401  modules

@@ -165,6 +165,8 @@ class PythonCall:
     """These files, as far as the task names them: a sandbox lets them in, but for the reference."""
     doubles: tuple[str, ...] = ()
     """The outputs that its reference returns in float64: it may do so, too."""
+    numbers: tuple[str, ...] | None = None
+    """The outputs that have no dimension, if its task compares shapes; None if dimensions of 1 do not matter."""
     as_made: bool = False
     """An object stays in the mode in which its class leaves it, as in the benchmark of its reference."""
     maker: MakerOfInputs | None = None

@@ -17,8 +17,9 @@ from benchmarks.page import Blocks, Lines, heading, long_table, table, text
 
 OF_MODELS = "answers of language models to KernelBench, the first of a draw ([solutions_drawn.py](solutions_drawn.py))"
 OF_PEOPLE = "CUDA files of people for challenges of LeetGPU ([solutions_of_people.py](solutions_of_people.py))"
-FAR = 1000
-"""An answer whose error is so many times that of torch in float32 does not compute the problem."""
+FAR, FAR_IN_TF32 = 1000, 4
+"""An answer whose error is so many times that of torch, in float32 and with operands in TF32, does not compute the
+problem."""
 LEAST = 1e-9
 """An error of torch that counts as this, where it is smaller."""
 Truth = Literal["right", "wrong", "open"]
@@ -111,7 +112,7 @@ def ratio_of(found: dict[str, Any]) -> float | None:
 
 def is_far(found: dict[str, Any]) -> bool:
     ratio = ratio_of(found)
-    return ratio is None or ratio > FAR
+    return ratio is None or (ratio > FAR and found["error"] > FAR_IN_TF32 * (found.get("tf32") or 0.0))
 
 
 def rates(checked: Sequence[Record]) -> Lines:
@@ -120,8 +121,9 @@ def rates(checked: Sequence[Record]) -> Lines:
     yield from text(
         f"The first {len(checked)} of the draw: torch built them with nvcc, gave them the inputs of `get_inputs` at",
         "the problem's own sizes, and computed the model in float64, with the same weights. *wrong*: it does not",
-        f"build or run there, its error in 2-norms is over {FAR} times that of torch in float32, it changes its",
-        "inputs, or the element that kfuzz calls wrong is wrong in float64. *open*: it was stopped, its problem fails,",
+        f"build or run there, its error in 2-norms is over {FAR} times that of torch in float32 and over {FAR_IN_TF32}",
+        "times that of torch with operands in TF32, it changes its inputs, or the",
+        "element that kfuzz calls wrong is wrong in float64. *open*: it was stopped, its problem fails,",
         "draws random numbers or has several answers, or the time was over before",
         f"({sum(not one['on_gpu'] for one in checked)} of them).",
         "Usual inputs do not show what goes wrong for other values, in other orders of threads, or outside of an",

@@ -80,6 +80,13 @@ def halvings(home: dict[str, int]) -> Iterator[dict[str, int]]:
                     yield axes
 
 
+def text_for_tried_home(kernel: Kernel) -> str:
+    """The text of a kernel's file with the sizes of `home_of` wherever a size of its home stands."""
+    tried = home_of(kernel)
+    there = {str(size): str(tried[name]) for name, size in kernel.home.items() if size != tried[name]}
+    return NUMBER.sub(lambda found: there.get(found[0], found[0]), kernel.front.source)
+
+
 def names_its_home(kernel: Kernel) -> bool:
     """Whether the code of a kernel contains a size of its home that no trial has."""
     tried = home_of(kernel)

@@ -178,6 +178,7 @@ def read_callable(
         beside=reference.folders if reference else (),
         files=reference.files if reference else (),
         doubles=reference.doubles if reference else (),
+        numbers=reference.numbers if reference else None,
         as_made=written.is_reference,
         maker=maker_by(reference) if reference and any(map(has_maker, args)) else None,
         weights=drawn[0] if drawn else None,

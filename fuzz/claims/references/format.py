@@ -56,6 +56,8 @@ class Format:
     """Write the reference that is named so, for a kernel file, into the cache."""
     poses: Callable[[Reference], bool] = lambda _: False
     """Whether a reference is a problem of this format."""
+    compares_shapes: bool = False
+    """Whether its own test does; elsewhere dimensions of 1 do not matter."""
     beside: Callable[[Path], Mapping[str, str]] = lambda _: {}
     """The names of files beside a reference that give arguments, by what the process calls them that describes it."""
     folders: Callable[[Path], tuple[str, ...]] = lambda _: ()

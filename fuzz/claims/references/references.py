@@ -85,8 +85,10 @@ def with_reference(front: FrontMatter, claim: WrittenClaim) -> WrittenClaim:
     if claim.op != OP:
         return replace(claim, op=PREFIX + str(formula), reference=reference)
     overwrites, shares, doubles = (tuple(answer[name]) for name in ("overwrites", "shares", "doubles"))
+    is_strict = any(one.compares_shapes for one in formats() if one.title == reference.format)
+    numbers = tuple(answer["numbers"]) if is_strict else None
     reference = replace(
-        reference, overwrites=overwrites, shares=shares, doubles=doubles, kept=answer.get("kept", ""),
+        reference, overwrites=overwrites, shares=shares, doubles=doubles, numbers=numbers, kept=answer.get("kept", ""),
         server=running.SERVER, question=json.dumps(answer["run"]),
     )  # fmt: skip
     claim = replace(claim, op=str(formula), reference=reference)

@@ -64,15 +64,20 @@ def number_as_array(value: object, buffer: Buffer) -> NDArray[np.generic] | None
         return np.full(buffer.answer, value, buffer.element.dtype)
 
 
-def describe_misfit(name: str, answer: ReturnedArray, buffer: Buffer, may_be_wider: bool = False) -> str | None:
-    """How a returned array differs from the claim, in words; None if it fits. Dimensions of 1 do not matter."""
-    got, wanted = ([size for size in shape if size != 1] for shape in (answer.bits.shape, buffer.answer))
-    is_empty = prod(answer.bits.shape) == 0 == prod(buffer.answer)
+def describe_misfit(
+    name: str, answer: ReturnedArray, buffer: Buffer, may_be_wider: bool = False, exact: tuple[int, ...] | None = None
+) -> str | None:
+    """How a returned array differs from the claim, in words; None if it fits. Dimensions of 1 do not matter but for an
+    `exact` shape, which is that of the claim or, of a number, none.
+    """
+    shape = buffer.answer if exact is None else exact
+    got, wanted = ([size for size in one if exact is not None or size != 1] for one in (answer.bits.shape, shape))
+    is_empty = exact is None and prod(answer.bits.shape) == 0 == prod(buffer.answer)
     is_of_type = answer.element == buffer.element.name or is_code(answer.element, buffer.element)
     is_of_type = is_of_type or (may_be_wider and is_wider(answer.element, buffer.element))
     if is_of_type and (got == wanted or is_empty):
         return None
-    shapes = [f"[{', '.join(map(str, shape))}]" for shape in (answer.bits.shape, buffer.answer)]
+    shapes = [f"[{', '.join(map(str, one))}]" for one in (answer.bits.shape, shape)]
     return f"{name} is returned as {answer.element}{shapes[0]}, not {buffer.element}{shapes[1]}"
 
 

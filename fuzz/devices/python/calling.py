@@ -33,7 +33,7 @@ from kfuzz.devices.python.call_values import arguments, describe_misfit, is_code
 from kfuzz.devices.python.extensions import RefusedByExtensionError
 from kfuzz.devices.python.hiding import hidden
 from kfuzz.devices.python.late_input import LateInput
-from kfuzz.devices.python.lending import CapturedCall, GraphLender, Lender
+from kfuzz.devices.python.lending import CapturedCall, GraphLender, Lender, ReturnedArray
 from kfuzz.devices.python.lent_memory import LentArray, Memory
 from kfuzz.devices.python.loading import GRADIENTS, NoInputsError
 from kfuzz.devices.python.probes import same_bits
@@ -275,7 +275,7 @@ class Caller:
                 self._raise_misfit(
                     name, f"{name} is returned as {type(value).__name__}, which is no array of its library"
                 )
-            elif (misfit := describe_misfit(name, answer, buffers[name], self._may_be_wider(name))) is not None:
+            elif (misfit := self._misfit_of(name, answer, buffers[name])) is not None:
                 self._raise_misfit(name, misfit)
             else:
                 if not answer.is_exact:
@@ -292,9 +292,13 @@ class Caller:
                     bits = bits.astype(buffers[name].element.dtype)
                 yield name, bits.reshape(buffers[name].answer)
 
-    def _may_be_wider(self, name: str) -> bool:
-        """Whether an output may be of doubles: a task compares numbers, and a reference may return them itself."""
-        return bool(self.call.beside) or name in self.call.doubles
+    def _misfit_of(self, name: str, answer: ReturnedArray, buffer: Buffer) -> str | None:
+        """How a returned array differs from the claim, in words; None if it fits."""
+        may_be_wider = bool(self.call.beside) or name in self.call.doubles  # a task compares numbers
+        wanted = None
+        if self.call.numbers is not None:
+            wanted = () if name in self.call.numbers else buffer.answer
+        return describe_misfit(name, answer, buffer, may_be_wider, wanted)
 
     def _raise_misfit(self, name: str, message: str) -> None:
         raise Fault(Finding("wrong-shape", message, array=name, step=0))

@@ -1,13 +1,17 @@
 """Judges a file that you do not trust: loads and tries it in a sandbox. Knows files and sandboxes; never verdicts."""
 
+import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from kfuzz.campaign.answers import Judgement, JudgingTerms, judge_answer, limits_of
 from kfuzz.campaign.device import resolve_device
+from kfuzz.cases.plans.home import names_its_home, text_for_tried_home
+from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.reference import OP as OP_BY_REFERENCE
 from kfuzz.claims.references.reference_files import file_of_reference, is_of_a_format
 from kfuzz.common.errors import ClaimError, DeviceError, line_of
@@ -54,15 +58,57 @@ def judge_file(
         raise ClaimError(f"{reference}: no such file")
     if op and op != OP_BY_REFERENCE:
         check_op(str(answer), place_op(op, Path()))
+    found, kernel = _judged(path, op, reference, terms, chosen, sandbox, hidden)
+    if kernel is not None and found.status == "broken" and not any_shape and names_its_home(kernel):
+        judged = partial(
+            _judged, op=op, reference=reference, terms=terms, device=chosen, sandbox=sandbox, hidden=hidden
+        )
+        found = _as_it_is_at_its_size(found, kernel, judged)
+    if found.status == "cannot run" and (full := cache.why_full()):
+        raise DeviceError(full)  # on a full disk nothing compiles, which is no answer's fault
+    return found
+
+
+def _judged(
+    path: Path,
+    op: str,
+    reference: Path | str,
+    terms: JudgingTerms,
+    device: str,
+    sandbox: bool,
+    hidden: tuple[Path, ...],
+) -> tuple[Judgement, Kernel | None]:
+    """The verdict on a file, and its kernel if it can be read."""
     with _ONE_AT_A_TIME, untraceable(), sandboxed(Sandboxed((path,), hidden) if sandbox else None):
         box = describe() if sandbox else ""
         try:
             with limited(limits_of(terms, time.monotonic())):
                 kernel = load(path, op, reference)
         except Exception as error:  # whatever its text does to a parser is the answer's fault
-            found = Judgement("cannot run", "none", line_of(error), seed=seed, budget=budget, device=chosen)
-        else:
-            found = judge_answer(kernel, terms, chosen, paragraph)
-    if found.status == "cannot run" and (full := cache.why_full()):
-        raise DeviceError(full)  # on a full disk nothing compiles, which is no answer's fault
-    return replace(found, sandbox=box)
+            words = line_of(error)
+            return Judgement(
+                "cannot run", "none", words, seed=terms.seed, budget=terms.budget, device=device, sandbox=box
+            ), None
+        return replace(judge_answer(kernel, terms, device, paragraph), sandbox=box), kernel
+
+
+def _as_it_is_at_its_size(
+    found: Judgement, kernel: Kernel, judged: Callable[[Path], tuple[Judgement, Kernel | None]]
+) -> Judgement:
+    """The verdict on an answer whose text has a size of its home, which is too large to be tried, and that is wrong at
+    a smaller shape: none, if it is right there once its text has the sizes of that shape.
+
+    `4096` in a loop reads out of bounds of 256 columns, and is right for those that the answer was written for.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        other = Path(folder) / kernel.path.name
+        other.write_text(text_for_tried_home(kernel), encoding="utf-8")
+        again, _ = judged(other)
+    seconds = round(found.seconds + again.seconds, 3)
+    if again.status != "kept":
+        return replace(found, seconds=seconds)
+    sizes = ", ".join(f"{name}={size}" for name, size in kernel.home.items())
+    words = f"it is written for {sizes}, which is too large here: with smaller sizes in its text it is right at them"
+    return replace(
+        found, status="not judged", kind=None, finding=f"{words}; as it is: {found.finding}", seconds=seconds
+    )

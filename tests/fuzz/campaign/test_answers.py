@@ -371,3 +371,68 @@ def test_a_kernel_that_does_not_compile_cannot_run_and_the_compiler_says_why(
     found = kfuzz.judge_file(tmp_path / "answer.py", reference=f"{tmp_path}/problem.py:reference", budget=4.0)
     assert found.status == status, found
     assert ("triton does not compile this: ValueError" in found.finding) == (status == "cannot run"), found
+
+
+MODEL = """import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, A, B):
+        return {answer}
+
+
+N = 4096
+
+
+def get_inputs():
+    return [torch.rand(N, N), torch.rand(N, N)]
+
+
+def get_init_inputs():
+    return []
+"""
+ANSWER = MODEL.replace("class Model", "class ModelNew").partition("N = 4096")[0]
+
+
+@pytest.mark.slow(20)
+@pytest.mark.parametrize(
+    ("answer", "status", "words"),
+    [
+        ("torch.matmul(A.reshape(4096, -1), B)[:4096]", "not judged", "it is written for N=4096, which is too large"),
+        ("torch.matmul(A, B) + 4096", "broken", "numeric"),
+        ("torch.matmul(A, B)", "kept", ""),
+    ],
+)
+def test_an_answer_that_is_written_for_its_own_size_alone_is_not_accused_at_a_smaller_one(
+    answer: str, status: str, words: str, tmp_path: Path
+) -> None:
+    """A loop to 4096 reads out of bounds of 256 columns: an answer that a GPU finds right at 4096 was broken."""
+    pytest.importorskip("torch")
+    (tmp_path / "problem.py").write_text(MODEL.format(answer="torch.matmul(A, B)"))
+    (tmp_path / "answer.py").write_text(ANSWER.format(answer=answer))
+    found = kfuzz.judge_file(tmp_path / "answer.py", reference=f"{tmp_path}/problem.py", budget=4.0)
+    assert found.status == status, found
+    assert words in found.finding
+    assert (found.kind is None) == (status != "broken")
+
+
+@pytest.mark.slow(20)
+@pytest.mark.parametrize(
+    ("right", "answer", "status"),
+    [
+        ("x.sum()", "x.sum()", "kept"),
+        ("x.sum()", "x.sum().reshape(1)", "broken"),
+        ("x.sum(1, keepdim=True)", "x.sum(1, keepdim=True)", "kept"),
+        ("x.sum(1, keepdim=True)", "x.sum(1)", "broken"),
+    ],
+)
+def test_a_problem_whose_own_test_compares_shapes_takes_no_other_shape(
+    right: str, answer: str, status: str, tmp_path: Path
+) -> None:
+    """KernelBench refuses a loss of the shape [1] where the model returns a number; it was kept."""
+    pytest.importorskip("torch")
+    model = MODEL.replace("N, N), torch.rand(N, N)", "8, 16)").replace("A, B", "x")
+    (tmp_path / "problem.py").write_text(model.format(answer=right))
+    (tmp_path / "answer.py").write_text(ANSWER.replace("A, B", "x").format(answer=answer))
+    found = kfuzz.judge_file(tmp_path / "answer.py", reference=f"{tmp_path}/problem.py", budget=2.0)
+    assert (found.status, found.kind) == (status, "wrong-shape" if status == "broken" else None), found

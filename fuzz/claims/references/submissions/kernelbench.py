@@ -49,6 +49,7 @@ FORMAT = Format(
     ),
     recognises=recognises,
     poses=poses,
+    compares_shapes=True,
     complete=complete,
     help="KernelBench's",
 )

@@ -272,6 +272,7 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
         "overwrites": [name for place, name in enumerate(names) if place in overwritten and place not in changed],
         "shares": [name for place, name in enumerate(returned) if place in shared],
         "doubles": [name for name, one in returned.items() if one.dtype == torch.float64],
+        "numbers": [name for name, one in returned.items() if not one.dim()],
         "sized_init": [with_fixed_names(one, declared.fixed) for one in known.beside.get("sized_init", ())],
         "args": [with_fixed_names(one, declared.fixed) for one in known.beside.get("args", ())],
         "run": {**{key: asked[key] for key in KEPT if key in asked}, "changed": changes,

@@ -4,10 +4,12 @@ Knows numbers alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 MOST_FACTOR, MOST_STEP, MOST_ADDED = 9, 33, 80
 """Windows, strides and paddings of an expression are tried up to these."""
+MOST_INSIDE = 9
+"""The same of an expression with two windows."""
 
 
 def fit_size(values: Sequence[int], every: Sequence[Mapping[str, int]]) -> str | None:
@@ -41,6 +43,8 @@ def expressions(values: Sequence[int], every: Sequence[Mapping[str, int]]) -> It
     for three in combinations(names, 3):
         products = [sizes[three[0]] * sizes[three[1]] * sizes[three[2]] for sizes in every]
         yield from with_number(" * ".join(three), products, values)
+    for name in names:
+        yield from of_two_windows(name, values, every)
 
 
 def with_number(text: str, made: Sequence[int], values: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
@@ -77,6 +81,22 @@ def of_one(name: str, values: Sequence[int], every: Sequence[Mapping[str, int]])
         if (made[0] + added) // step == values[0]:
             text = f"({name}{plus(added)})" if added else name
             yield f"{text} // {step}", [(one + added) // step for one in made]
+
+
+def of_two_windows(
+    name: str, values: Sequence[int], every: Sequence[Mapping[str, int]]
+) -> Iterator[tuple[str, list[int]]]:
+    """b ((a n + c) // s) + d: a transposed convolution after a window that moves by more than one place, or before."""
+    made = [sizes[name] for sizes in every]
+    for inner, step, outer in product(range(1, MOST_INSIDE), range(2, MOST_INSIDE), range(1, MOST_INSIDE)):
+        for inside in sorted(range(-MOST_INSIDE, MOST_INSIDE + 1), key=abs) if inner > 1 or outer > 1 else ():
+            found = [outer * ((inner * one + inside) // step) for one in made]
+            added = values[0] - found[0]
+            if values[-1] - found[-1] == added:
+                times = f"{inner} * {name}" if inner > 1 else name
+                window = f"({times}{plus(inside)}) // {step}" if inner > 1 or inside else f"{name} // {step}"
+                text = f"{outer} * ({window})" if outer > 1 else window
+                yield f"{text}{plus(added)}", [one + added for one in found]
 
 
 def step_of(made: Sequence[int], values: Sequence[int]) -> int:

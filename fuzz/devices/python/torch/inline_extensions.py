@@ -20,6 +20,7 @@ from kfuzz.devices.python.handing import C_TYPES, Argument, Tensor
 from kfuzz.devices.python.torch.elements import TYPES, as_array, as_tensor
 from kfuzz.oracle.numbers.elements import BY_LIBRARY
 
+OLD_STANDARD = re.compile(r"-{1,2}std=(?:c|gnu)\+\+(?:98|03|0x|11|1y|14)")
 OWN_INCLUDE = re.compile(r"^\s*#\s*include\s*\"", re.MULTILINE)
 ENDINGS = (".cu", ".cpp", ".cc", ".cxx")
 
@@ -58,6 +59,7 @@ def load_inline(
     check_declared(name, list(wanted), "\n".join(as_list(cpp_sources)))
     file = calling_file(path)
     options = [*(extra_cflags or ()), *(extra_cuda_cflags or ())]
+    check_standard(name, options)
     text = "".join(linecache.getlines(file))
     where = path if Path(file).resolve() == path.resolve() else Path(file)
     folders = as_list(extra_include_paths)
@@ -76,9 +78,17 @@ def check_declared(extension: str, functions: Sequence[str], text: str) -> None:
             raise RuntimeError(f"Error building extension '{extension}': {name} is not declared in cpp_sources")
 
 
+def check_standard(extension: str, options: Sequence[str]) -> None:
+    """Raise torch's error if its headers are to be compiled as an older C++."""
+    if old := next((one for one in options if OLD_STANDARD.fullmatch(one)), None):
+        words = f"C++17 or later compatible compiler is required to use PyTorch ({old})"
+        raise RuntimeError(f"Error building extension '{extension}': {words}")
+
+
 def load(path: Path, name: str, sources: str | Sequence[str], *_: object, **named: Any) -> BuiltModule:  # noqa: ANN401
     """A module built from files: the first CUDA file keeps its lines, and the others follow it."""
     options = [*(named.get("extra_cflags") or ()), *(named.get("extra_cuda_cflags") or ())]
+    check_standard(name, options)
     files = [Path(one) for one in as_list(sources) if Path(one).suffix in ENDINGS]
     files.sort(key=lambda one: one.suffix != ".cu")
     if not files:

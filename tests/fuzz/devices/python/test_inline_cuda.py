@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -573,6 +574,16 @@ def test_load_inline_fails_where_the_cpp_texts_do_not_declare_a_function() -> No
     with pytest.raises(RuntimeError, match="twice is not declared in cpp_sources"):
         load_inline(Path("mine.py"), "mine", cpp_sources="// twice", **words)
     assert load_inline(Path("mine.py"), "mine", cpp_sources="void twice(float *x);", **words).twice
+
+
+@pytest.mark.parametrize(
+    ("option", "is_refused"), [("-std=c++14", True), ("--std=gnu++11", True), ("-std=c++17", False)]
+)
+def test_a_standard_before_c17_fails_as_with_torchs_own_headers(option: str, is_refused: bool) -> None:
+    """Answers that ask for C++14 were kept, and do not build with any torch since 2.1."""
+    check = pytest.importorskip("kfuzz.devices.python.torch.inline_extensions").check_standard
+    with pytest.raises(RuntimeError, match=r"C\+\+17 or later") if is_refused else nullcontext():
+        check("one", ["-O3", option])
 
 
 def test_a_text_that_a_run_has_made_keeps_the_lines_that_the_file_has() -> None:
