@@ -133,7 +133,7 @@ def described(asked: Mapping[str, Any], seconds: float = MOST_SECONDS_OF_ALL) ->
             return answer
     with suppress(Exception):  # as above
         try:
-            with limited(seconds):
+            with limited(MOST_SECONDS_OF_ALL):
                 return {**drawn_answer(asked), "kept": f"{AS_MADE}: {words}"}
         except (CannotError, TooSlowError) as last:
             if "error" in answer:
