@@ -105,6 +105,17 @@ class GuessesSoFar:
         return self.fitting[layout]
 
 
+def as_far_as_told(groups: Iterator[GuessGroup], tried: GuessesSoFar) -> Iterator[GuessGroup]:
+    """The groups, as far as the text says enough: what a launch of the kernel alone needs is no matter once claims of
+    the function that launches it have failed.
+    """
+    try:
+        yield from groups
+    except ClaimError:
+        if not tried.first:
+            raise
+
+
 def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING) -> Guess:
     """The first claim that the trials keep, or that a bug breaks; else a ClaimError that says what to do."""
     found = guess(path, source, op, said)
@@ -128,7 +139,7 @@ def guess(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING
         raise ClaimError(f"{cut}{where}: its names do not tell its op: name it with --op; kfuzz op lists all")
     tried, likeliest = GuessesSoFar(), None
     with CpuDevice() as device:
-        for group in guesses(chosen, where, source, said):
+        for group in as_far_as_told(guesses(chosen, where, source, said), tried):
             known = len(tried.failed)
             if kernel := first_kept(path, source, group.claims, device, tried):
                 outside = tuple(outside_of(kernel, tried.failed))

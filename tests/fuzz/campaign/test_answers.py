@@ -1,6 +1,7 @@
 """A verdict on an answer: what it says, that it does not depend on names, and that what is not known is not kept."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -436,3 +437,32 @@ def test_a_problem_whose_own_test_compares_shapes_takes_no_other_shape(
     (tmp_path / "answer.py").write_text(ANSWER.replace("A, B", "x").format(answer=answer))
     found = kfuzz.judge_file(tmp_path / "answer.py", reference=f"{tmp_path}/problem.py", budget=2.0)
     assert (found.status, found.kind) == (status, "wrong-shape" if status == "broken" else None), found
+
+
+TEMPLATE = """{include}
+template <int TILE, int WIDE>
+__global__ void multiply(const float *A, const float *B, float *C, int M, int N, int K) { C[0] = A[0]; }
+extern "C" void solve(const float *A, const float *B, float *C, int M, int N, int K) {
+  const int tile = 64;
+  cudaMemset(C, 0, sizeof(float) * M * K);
+  multiply<tile, 4><<<M, 32>>>(A, B, C, M, N, K);
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("include", "words"),
+    [("#include <boost/none.hpp>", "it does not run: .*boost"), ("", r"the likeliest fails: y\[")],
+)
+def test_what_a_host_function_lacks_is_said_and_not_what_its_kernel_would_need(
+    include: str, words: str, tmp_path: Path
+) -> None:
+    """`multiply is a template of several numbers` was said of a public file whose header was missing."""
+    pytest.importorskip("torch")
+    model = MODEL.replace("torch.rand(N, N), torch.rand(N, N)", "torch.rand(64, 96), torch.rand(96, 48)")
+    (tmp_path / "problem.py").write_text(model.format(answer="A @ B"))
+    (tmp_path / "answer.cu").write_text(TEMPLATE.replace("{include}", include))
+    found = kfuzz.judge_file(tmp_path / "answer.cu", reference=f"{tmp_path}/problem.py", budget=2.0)
+    assert found.status == "cannot run"
+    assert re.search(words, found.finding), found.finding
