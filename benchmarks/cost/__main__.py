@@ -17,6 +17,7 @@ PAGE = Page(
         Section("trial_rate", "Judged trials a second", "trial_rate", ("before",)),
         Section("reference_runs", "Runs of a torch reference with sets", "reference_runs", ()),
         Section("lasting_server", "Ten thousand verdicts of one server", "lasting_server", ("--jobs", "30")),
+        Section("verdict_time", "One verdict, cold and warm", "verdict_time", ()),
         Section("callables", "Python callables on a GPU", "callables", ("gpu", "20000", "12", "300", "31")),
     ),
 )
