@@ -30,7 +30,7 @@ from kfuzz.campaign.trials.defect import Defect
 from kfuzz.campaign.trials.unjudged import refusal_text
 from kfuzz.cases.case import Case, numbers_in
 from kfuzz.cases.plans.finite_numbers import promised_finite
-from kfuzz.cases.plans.home import home_of, sizes_of_object
+from kfuzz.cases.plans.home import home_of, names_its_home, sizes_of_object
 from kfuzz.cases.plans.scale import BUDGET
 from kfuzz.claims.kernel import Kernel
 from kfuzz.common.errors import ClaimError, line_of
@@ -38,6 +38,7 @@ from kfuzz.common.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.common.text.cuda_in_python import builds_cuda
 from kfuzz.common.time_limits import UNTIL, TimeLimits, limited, set_variables, time_limits
 from kfuzz.devices.memory.vast import is_vast
+from kfuzz.devices.outcomes import TOO_SLOW_HERE
 from kfuzz.kinds import Kind, kinds_with
 from kfuzz.oracle.numbers.plural import plural
 
@@ -71,6 +72,9 @@ MOST_OF_OBJECT = 1 << 10
 SHRINKING, LEAST_SHRINKING, RUNS = 5.0, 0.5, 100
 """Most seconds for a smaller case, those that must be left of the budget for it, and its runs."""
 ENDS_PROCESS, WRONG_SHAPE, MISBEHAVED = kinds_with("ends-context"), "wrong-shape", "misbehaved"
+OUT_OF_MEMORY = "out-of-memory"
+FAR_LESS = 64
+"""Of the work of a trial at home: a compiled kernel is checked at a hundredth of the speed of the oracle's products."""
 EXIT_CODES: Mapping[JudgementStatus, int] = {
     "kept": NOTHING_NEW,
     "broken": FOUND,
@@ -189,7 +193,7 @@ def judge_answer(kernel: Kernel, terms: JudgingTerms, device: str, describe: Des
     blank = Judgement("not judged", "none", seed=terms.seed, budget=terms.budget, planned=planned, device=device)
     try:
         with limited(limits_of(terms, began)):
-            found = _AnswerSearch(kernel, terms, planned, shared).run(blank, describe)
+            found = _AnswerSearch(kernel, terms, planned, shared, began).run(blank, describe)
     except Exception as error:  # a bug of kfuzz must not look like a right answer, nor end a batch of them
         found = replace(blank, status="cannot run", finding=line_of(error))
     finally:
@@ -205,6 +209,7 @@ class _AnswerSearch:
     terms: JudgingTerms
     planned: int
     device: _SharedDevice
+    began: float
     clock: float = 0.0
     """When the first trial had ended; 0 before."""
 
@@ -220,17 +225,26 @@ class _AnswerSearch:
         is_cut_short = False
         elsewhere = ""
         for kernel, most in searches:
-            result = self._search(kernel, most)
+            result, tried = self._search(kernel, most), kernel
+            is_decisive = kernel is home or not home or self.terms.any_shape
+            if kernel is home and was_too_large(result.kernels[0]):
+                tried = pinned(smaller_at_home(self.kernel)) or kernel
+                self._restart_clock()
+                result = self._search(tried, most)
+                is_decisive = self.terms.any_shape or not names_its_home(self.kernel)
             (one,) = result.kernels
             results.append(one)
             is_cut_short = is_cut_short or result.stop_reason == "max-time"
             blank = with_counts(blank, results, is_cut_short)
-            if one.news and (kernel is home or not home or self.terms.any_shape):
+            if one.news and is_decisive:
                 stage = _stage_before(one.news[0].headline.defect, bool(home) and kernel is not home)
-                return self._broken(blank, kernel, one.news[0].headline, stage, describe)
+                return self._broken(blank, tried, one.news[0].headline, stage, describe)
             ended = one.progress.error or (one.progress.retired if not one.progress.trials else "")
             if ended and not is_cut_short:
                 return replace(blank, status="cannot run", finding=ended)
+            if one.news and kernel is home:
+                words = "it is too large for its own shape here, and its text has a size of that; at a smaller shape: "
+                return replace(blank, stage="ran", finding=words + describe(one.news[0].headline.defect))
             if one.news:
                 elsewhere = describe(one.news[0].headline.defect)
             if is_cut_short:
@@ -253,6 +267,11 @@ class _AnswerSearch:
         if isinstance(event, Tried) and not self.clock:
             self.clock = time.monotonic()
             set_variables({UNTIL: repr(self.clock + self.terms.budget)})
+
+    def _restart_clock(self) -> None:
+        """Take the next trial for the first one, within the time that the first one has."""
+        self.clock = 0.0
+        set_variables({UNTIL: repr(self.began + COLD_START + self.terms.budget)})
 
     @property
     def left(self) -> float:
@@ -325,6 +344,20 @@ class _AnswerSearch:
                 found = f"its values are right, and it is not {name}, which is required"
                 return replace(blank, status="broken", stage=stage, finding=found)
         return replace(blank, status="kept", stage=stage)
+
+
+def was_too_large(result: KernelResult) -> bool:
+    """Whether nothing was judged of a kernel, for want of time or memory of this machine."""
+    progress = result.progress
+    is_slow = any(one.words.startswith(TOO_SLOW_HERE) for one in progress.refusals)
+    kinds = {one.defect.kind for one in result.discoveries}
+    return not progress.rows and (is_slow or OUT_OF_MEMORY in kinds)
+
+
+def smaller_at_home(kernel: Kernel) -> Kernel:
+    """The kernel with a home of less work, for an answer that takes far longer than its elements say."""
+    small = with_small_object(kernel)
+    return replace(small, home=home_of(small, FAR_LESS))
 
 
 def does_not_compile(result: KernelResult) -> bool:

@@ -117,6 +117,10 @@ class Untried(Enum):
     TOUCHES_TOO_MUCH = "a block touches more than 512 MB"
 
 
+TOO_SLOW_HERE = "stopped: too slow here"
+"""How a device's note begins that a job does not hang and takes too long on a processor."""
+
+
 @dataclass(frozen=True)
 class Refusal:
     """A host function did not take its arguments, in these words, on this line of its file if that is known.

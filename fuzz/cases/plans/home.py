@@ -24,21 +24,21 @@ NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
-def home_of(kernel: Kernel) -> dict[str, int]:
-    """The shape to try again and again; nothing if the claim has none."""
+def home_of(kernel: Kernel, part: int = 1) -> dict[str, int]:
+    """The shape to try again and again; nothing if the claim has none. `part`: it takes so little of the usual work."""
     best = dict(kernel.home)
-    if not best or (_is_small(kernel, best) and _is_quick(kernel, best)):
+    if not best or (_is_small(kernel, best, part) and _is_quick(kernel, best, 1, part)):
         return best
     free = {name: size for name, size in best.items() if name not in sizes_of_object(kernel)}
     halved = ({**best, **axes} for axes in halvings(free)) if free else ()
     smaller = [best, *(axes for axes in halved if kernel.admits(axes))]
-    few = next((place for place, axes in enumerate(smaller) if _is_small(kernel, axes)), len(smaller) - 1)
+    few = next((place for place, axes in enumerate(smaller) if _is_small(kernel, axes, part)), len(smaller) - 1)
     whole = [axes for axes in smaller[few:] if all(axes[name] > 1 or size == 1 for name, size in best.items())]
-    if not whole or not _is_quick(kernel, whole[-1], TO_BE_WHOLE):
+    if not whole or not _is_quick(kernel, whole[-1], TO_BE_WHOLE, part):
         whole = smaller[few:]
     found = whole.pop()
     for axes in reversed(whole):  # from the smallest, since counting takes as long as it counts
-        if not _is_quick(kernel, axes):
+        if not _is_quick(kernel, axes, 1, part):
             break
         found = axes
     return found
@@ -53,12 +53,13 @@ def sizes_of_object(kernel: Kernel) -> frozenset[str]:
     return frozenset(name for one in called if one is not None for name in names_of_sizes(one.init or ()))
 
 
-def _is_small(kernel: Kernel, axes: dict[str, int]) -> bool:
-    return elements(kernel, axes, next(kernel.tunes(axes), {})) <= MOST_AT_HOME
+def _is_small(kernel: Kernel, axes: dict[str, int], part: int) -> bool:
+    return elements(kernel, axes, next(kernel.tunes(axes), {})) <= MOST_AT_HOME // part
 
 
-def _is_quick(kernel: Kernel, axes: dict[str, int], times: int = 1) -> bool:
-    return work(kernel, axes) <= times * MOST_WORK and work(kernel, axes, of_one=True) <= times * MOST_OF_ONE
+def _is_quick(kernel: Kernel, axes: dict[str, int], times: int, part: int) -> bool:
+    most, of_one = (times * each // part for each in (MOST_WORK, MOST_OF_ONE))
+    return work(kernel, axes) <= most and work(kernel, axes, of_one=True) <= of_one
 
 
 def halvings(home: dict[str, int]) -> Iterator[dict[str, int]]:

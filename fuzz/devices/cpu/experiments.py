@@ -20,6 +20,7 @@ from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.cpu.sights import Doubt
 from kfuzz.devices.memory.comparing import find_unwritten, find_written_absent, first_difference, may_be_unwritten
 from kfuzz.devices.memory.layout import POISONS, fewest_runs, nbytes
+from kfuzz.devices.outcomes import TOO_SLOW_HERE
 from kfuzz.devices.streams import StreamOptions
 from kfuzz.kinds import Severity, kinds_with
 from kfuzz.oracle.numbers.plural import plural
@@ -367,7 +368,7 @@ def _too_slow(passes: list[CpuRun], why: str) -> Outcome:
     """The outcome of a job that is slow but does not hang: its certain sights."""
     runs = tuple(one.run for one in passes if one.run is not None)
     certain = [sight for one in passes for sight in one.sights if is_certain(sight)]
-    note = f"stopped: too slow here, though not hanging, {why}; try smaller sizes"
+    note = f"{TOO_SLOW_HERE}, though not hanging, {why}; try smaller sizes"
     return Outcome(runs, tuple(one.finding for one in _merge(certain)), (note,))
 
 

@@ -466,3 +466,20 @@ def test_what_a_host_function_lacks_is_said_and_not_what_its_kernel_would_need(
     found = kfuzz.judge_file(tmp_path / "answer.cu", reference=f"{tmp_path}/problem.py", budget=2.0)
     assert found.status == "cannot run"
     assert re.search(words, found.finding), found.finding
+
+
+@pytest.mark.slow(20)
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [("A + B", "kept"), ("A - B", "broken"), ("A + B + (A.shape[0] != 4096)", "not judged")],
+)
+def test_an_answer_that_takes_too_much_at_home_is_tried_at_a_far_smaller_shape(
+    answer: str, status: str, tmp_path: Path
+) -> None:
+    """A convolution in Triton took 4 GB for 131,072 numbers on a processor, and no trial had a verdict."""
+    pytest.importorskip("torch")
+    (tmp_path / "problem.py").write_text(MODEL.format(answer="A + B"))
+    large = "        if A.numel() > 10000:\n            raise MemoryError\n        return "
+    (tmp_path / "answer.py").write_text(ANSWER.format(answer=answer).replace("        return ", large))
+    found = kfuzz.judge_file(tmp_path / "answer.py", reference=f"{tmp_path}/problem.py", budget=4.0)
+    assert found.status == status, found
