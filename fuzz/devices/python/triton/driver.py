@@ -271,6 +271,12 @@ def does_compile(tuner: Untyped, args: Untyped, named: dict[str, Untyped], confi
 
 
 def rank_config(*args: Untyped, config: Untyped, **named: Untyped) -> list[float]:
-    """Times by which autotune chooses a configuration: another one for other sizes, the same in every process."""
+    """Times by which autotune chooses a configuration: another one for other sizes, the same in every process.
+
+    By what it sets: 3.9 writes more of the same configuration than 3.8, and another one was chosen under it.
+    """
+    fields = ("num_warps", "num_ctas", "num_stages", "maxnreg")
+    values = {**config.kwargs, **{name: getattr(config, name) for name in fields}}
     sizes = [tuple(one.shape) if isinstance(one, torch.Tensor) else one for one in (*args, *named.values())]
-    return [float(zlib.crc32(f"{config} {[one for one in sizes if isinstance(one, int | tuple)]}".encode()))] * 3
+    words = ", ".join(f"{name}: {value}" for name, value in values.items())
+    return [float(zlib.crc32(f"{words} {[one for one in sizes if isinstance(one, int | tuple)]}".encode()))] * 3

@@ -1,6 +1,7 @@
-"""Triton's versions ask for ptxas in different ways: each is asked before there is a sandbox, which starts nothing.
+"""Triton's versions differ in how they ask for ptxas, and in how they write a configuration of a tuning.
 
-Only one version can be installed, so the functions here have the signatures of 3.4 and 3.5, and of 3.6 and newer.
+Each is asked for ptxas before there is a sandbox, which starts nothing. Only one version can be installed, so the
+functions here have the signatures of 3.4 and 3.5, and of 3.6 and newer, and a configuration has the words of 3.9.
 """
 
 import importlib
@@ -50,3 +51,19 @@ def test_a_version_without_these_functions_is_left_alone() -> None:
     compiler = SimpleNamespace(other=1)
     driver().keep_versions(compiler)
     assert vars(compiler) == {"other": 1}
+
+
+def test_every_version_chooses_the_same_configurations() -> None:
+    """3.9 writes one field more: a kernel of fp8 got blocks of 16 rows under 3.6, and of 64 under 3.9, on wgmma."""
+    config = pytest.importorskip("triton").Config
+
+    class In39(config):  # type: ignore[misc, valid-type]
+        def __str__(self) -> str:
+            return f"{config.__str__(self)}, ir_override: None"
+
+    sizes, chosen = [(16, 128), 7], {"block": 64}
+    here = driver().rank_config(*sizes, config=config(chosen, num_warps=8), block=64)
+    assert driver().rank_config(*sizes, config=In39(chosen, num_warps=8), block=64) == here
+    others = [config(chosen), config({"block": 32}, num_warps=8), config(chosen, num_warps=8, maxnreg=64)]
+    assert here not in [driver().rank_config(*sizes, config=one, block=64) for one in others]
+    assert driver().rank_config((16, 256), 7, config=config(chosen, num_warps=8), block=64) != here
