@@ -18,7 +18,10 @@ from kfuzz.oracle.numbers.elements import U32, Element
 
 
 class AskedAddresses:
-    """The memory whose address was asked for, as long as a tensor holds it."""
+    """The memory whose address was asked for, as long as a tensor holds it.
+
+    A graph of torch's may hold a tensor whose memory is lent again: the tensor that was noted last is the one meant.
+    """
 
     def __init__(self) -> None:
         self._held: dict[ArrayMemory, tuple[StorageWeakRef, Element]] = {}
@@ -29,6 +32,7 @@ class AskedAddresses:
             storage = tensor.untyped_storage()
             if storage.nbytes():
                 memory = ArrayMemory(storage.data_ptr(), storage.nbytes())
+                self._held.pop(memory, None)  # the last one noted stays last
                 self._held[memory] = StorageWeakRef(storage), OF_TYPE.get(tensor.dtype, U32)
             return int(tensor.data_ptr())
 
@@ -42,15 +46,18 @@ class AskedAddresses:
 
     def find_in(self, words: NDArray[np.int64]) -> Iterator[tuple[int, ArrayMemory]]:
         """The places of words that are addresses, and the memory of each."""
+        is_known = np.zeros(words.shape, bool)
         for one in self._alive():
-            inside = (words >= one.start) & (words < one.start + one.nbytes)
+            inside = (words >= one.start) & (words < one.start + one.nbytes) & ~is_known
+            is_known |= inside
             for place in np.flatnonzero(inside):
                 yield int(place), one
 
     def _alive(self) -> list[ArrayMemory]:
+        """The last one noted comes first."""
         for one in [one for one, (held, _) in self._held.items() if held.expired()]:
             del self._held[one]
-        return list(self._held)
+        return list(reversed(self._held))
 
 
 ADDRESSES = AskedAddresses()

@@ -4,6 +4,7 @@ import ctypes
 import re
 import struct
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -70,3 +71,16 @@ def test_a_tensor_that_is_handed_over_is_on_a_gpu_and_its_address_is_known() -> 
     memory = ADDRESSES.find(x[1:].data_ptr())
     assert memory is not None
     assert memory.start == x.data_ptr()
+
+
+def test_memory_that_is_lent_again_is_that_of_the_last_tensor() -> None:
+    """A graph held the tensor of an earlier trial: a kernel was accused of what it read past that one."""
+    held = np.zeros(8, np.float32)
+    small, large = torch.from_numpy(held[:2]), torch.from_numpy(held)
+    words = np.array([3, held.ctypes.data, 5], np.int64)
+    for one, nbytes in ((small, 8), (large, 32), (small, 8)):
+        address = ADDRESSES.note(one)
+        memory = ADDRESSES.find(address)
+        assert memory is not None
+        assert memory.nbytes == nbytes
+        assert list(ADDRESSES.find_in(words)) == [(1, memory)]
