@@ -11,5 +11,7 @@ from kfuzz.devices.python.torch.handing_over import TensorOnGpu
 def as_on_gpu_of_ffi(value: Any) -> Any:  # noqa: ANN401  whatever is passed
     """An argument as compiled host code takes it."""
     if isinstance(value, torch.Tensor):
-        return from_dlpack(TensorOnGpu(value))
-    return type(value)(map(as_on_gpu_of_ffi, value)) if type(value) in (list, tuple) else value
+        return from_dlpack(TensorOnGpu(value.detach()))  # TVM FFI takes a parameter of an autograd.Function as it is
+    if isinstance(value, tuple):  # a named one, too
+        return tuple(map(as_on_gpu_of_ffi, value))
+    return list(map(as_on_gpu_of_ffi, value)) if isinstance(value, list) else value
