@@ -32,8 +32,8 @@ from kfuzz.common.printable import shown_path
 from kfuzz.devices import ClaimError, cache, is_literal
 from kfuzz.devices.python import torch as torch_device
 from kfuzz.devices.python.init_values import names_of_sizes
+from kfuzz.devices.python.installed import installed_release
 from kfuzz.devices.python.libraries import libraries, libraries_used_by
-from kfuzz.devices.python.opening import installed_release
 from kfuzz.oracle.numbers.elements import BOOL, I32, I64, NARROW, U8
 from kfuzz.oracle.op.backward import GRADIENT, PREFIX
 from kfuzz.oracle.op.shapes import is_derived, longer_by, read_dimension

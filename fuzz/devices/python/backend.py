@@ -51,11 +51,12 @@ from kfuzz.devices.python.calling import Caller, GpuSeen, NamedArrays, NamedView
 from kfuzz.devices.python.capturing import examine_captured
 from kfuzz.devices.python.extensions import CALLS
 from kfuzz.devices.python.gpu_memory import GpuArena, GpuView
+from kfuzz.devices.python.imitated_gpu import B200, GPU, AsksForB200Error
 from kfuzz.devices.python.late_input import LateInput
 from kfuzz.devices.python.lending import ORDINARY, FieldLender
 from kfuzz.devices.python.lent_memory import Memory, Stretch
 from kfuzz.devices.python.libraries import libraries
-from kfuzz.devices.python.loading import Modules, OtherSizesError, OtherWeightsError
+from kfuzz.devices.python.loading import Modules, OtherSizesError, OtherWeightsError, forget_modules_beside
 from kfuzz.devices.python.opening import open_compiler, open_lender
 from kfuzz.devices.python.options import CallableOptions
 from kfuzz.devices.python.other_sizes import call_other_sizes, sizes_of
@@ -117,7 +118,7 @@ class PythonBackend:
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Call as often as the probe asks; work before the first call does not count as the job's time."""
         try:
-            return self._run(job, probe, begin)
+            return self._run_on_asked_gpu(job, probe, begin)
         except (MemoryError, OutOfMemory):
             message = "too large for this machine as it is now"
             if self._most_bytes is not None and not self._memory.on_gpu:
@@ -125,6 +126,16 @@ class PythonBackend:
                     f"it needs more than {self._most_bytes / (1 << 30):.1f} GiB, its share of this machine's memory"
                 )
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
+
+    def _run_on_asked_gpu(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
+        """Do it all again if the file asks for another GPU than the one that is imitated."""
+        try:
+            return self._run(job, probe, begin)
+        except AsksForB200Error:
+            GPU.become(B200)
+            forget_modules_beside()  # they may have asked which GPU there is
+            self._modules = Modules(self._memory.on_gpu)
+            return self._run(job, probe, begin)
 
     def _run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         call = called_first([step.entry for step in job.steps])

@@ -32,6 +32,7 @@ from kfuzz.devices.memory.repeats import Fault
 from kfuzz.devices.python.call_values import arguments, describe_misfit, is_code, is_wider, number_as_array, results
 from kfuzz.devices.python.extensions import RefusedByExtensionError
 from kfuzz.devices.python.hiding import hidden
+from kfuzz.devices.python.imitated_gpu import GPU, AsksForB200Error
 from kfuzz.devices.python.late_input import LateInput
 from kfuzz.devices.python.lending import CapturedCall, GraphLender, Lender, ReturnedArray
 from kfuzz.devices.python.lent_memory import LentArray, Memory
@@ -245,6 +246,7 @@ class Caller:
             if is_of_guard_all(error):
                 raise RefusedError(Refusal(f"not under --guard-all: {words_of(error)}", line)) from None
             check_sandbox_allows(error, self.job.path, line)
+            check_is_asked_gpu(error, self.gpu)
             lack = None if self.gpu == "real" else find_lack(error)
             check_libraries_load(error, self.job.path, does_lack=lack is not None and self.gpu == "missing")
             if lack is not None:
@@ -359,6 +361,12 @@ def check_libraries_load(error: BaseException, path: Path, *, does_lack: bool) -
     """Raise MissingError if an exception comes of the import of a library's module, unless that lacks a GPU."""
     if not does_lack and (module := module_half_imported(error)):
         raise MissingError(f"{path}: {module} cannot be imported here: {words_of(error)}") from None
+
+
+def check_is_asked_gpu(error: BaseException, seen: GpuSeen) -> None:
+    """Raise AsksForB200Error if the file says that it takes one, and this process can imitate it."""
+    if seen == "imitated" and GPU.does_ask_for_b200(error_text(error)):
+        raise AsksForB200Error from None
 
 
 def check_sandbox_allows(error: BaseException, path: Path, line: int | None) -> None:

@@ -65,6 +65,8 @@ class PythonLibrary:
     """Its modules that only work with a GPU: what one of them raises without a GPU says nothing about the kernel."""
     compile_errors: tuple[str, ...] = ()
     """Its exceptions that say that a kernel does not compile, with a GPU or without."""
+    compilers: tuple[str, ...] = ()
+    """Its functions, with their modules, that compile: what is raised inside says that a kernel does not compile."""
     run_without_gpu: Callable[[], None] | None = None
     """Lets the cpu device run its kernels, in a process that has not imported the file yet."""
     watch_on_gpu: Callable[[], None] | None = None

@@ -40,6 +40,7 @@ SEED = 0
 """Set before kfuzz runs a file or makes an object, so that its own weights are those of its reference."""
 TYPES = "task"
 """The module beside a submission to GPU MODE that names the types of its data; it does not travel with it."""
+INSTALLED = f"{os.sep}site-packages{os.sep}"
 BESIDE: list[str] = []
 """The folders that were put in front of Python's path for the last file."""
 
@@ -238,6 +239,15 @@ def search_beside(path: Path, more: Sequence[str] = ()) -> None:
     BESIDE[:] = [*more, os.getcwd(), str(path.resolve().parent)]
     for folder in BESIDE:
         sys.path.insert(0, folder)
+
+
+def forget_modules_beside() -> None:
+    """Import again what has come from a folder of the file that was run last."""
+    folders = tuple(os.path.join(os.path.realpath(one), "") for one in BESIDE)
+    for name, module in list(sys.modules.items()):
+        file = os.path.realpath(getattr(module, "__file__", None) or os.sep)
+        if file.startswith(folders) and INSTALLED not in file and name.partition(".")[0] not in ("kfuzz", "__main__"):
+            del sys.modules[name]
 
 
 def check_has_gpu(error: BaseException, path: Path, on_gpu: bool) -> None:

@@ -3,10 +3,8 @@
 A library that fails in this environment is not the kernel's fault: kfuzz cannot run the kernel here.
 """
 
-import importlib.util
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
-from importlib import metadata
 from typing import TypeVar
 
 import numpy as np
@@ -14,6 +12,7 @@ import numpy as np
 from kfuzz.common.installation import install_line
 from kfuzz.devices import ClaimError, DeviceError, MissingError, OutOfMemory, UnsupportedError
 from kfuzz.devices.memory.repeats import Fault
+from kfuzz.devices.python.installed import installed_release
 from kfuzz.devices.python.lending import Lender
 from kfuzz.devices.python.libraries import libraries
 from kfuzz.devices.python.library import PythonLibrary
@@ -66,22 +65,3 @@ def attempt(library: PythonLibrary, use: Callable[[], Opened]) -> Opened:
         beside = f"with numpy {np.__version__}" if "numpy" in str(error).lower() else "here"
         release = f"{library.name} {installed_release(library)}"
         raise MissingError(f"{release} does not work {beside}: {words_of(error)}") from None
-
-
-def installed_release(library: PythonLibrary) -> str:
-    """A library's version; `of unknown version` if it does not state one, and empty if it is not installed."""
-    top = library.packages[0].partition(".")[0]
-    if importlib.util.find_spec(top) is None:
-        return ""
-    for name in distributions_of(top):
-        try:
-            return metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return "of unknown version"
-
-
-def distributions_of(package: str) -> Iterator[str]:
-    """What a package may have come with, mostly a distribution of its name: to find another reads what all hold."""
-    yield package
-    yield from metadata.packages_distributions().get(package, ())

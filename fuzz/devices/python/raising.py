@@ -9,8 +9,11 @@ import re
 import sys
 import traceback
 from dataclasses import dataclass
+from types import ModuleType
 
+from kfuzz.devices.python.installed import installed_release
 from kfuzz.devices.python.libraries import libraries
+from kfuzz.devices.python.library import PythonLibrary
 from kfuzz.devices.worker.helping import is_boxed
 
 ASKS = re.compile(r"\bcuda\b|nvidia|not implemented for", re.IGNORECASE)
@@ -19,6 +22,7 @@ MOST_CAUSES = 32
 """Exceptions of one chain that are looked at."""
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 """In the words of a compiler that writes to a terminal."""
+CANNOT_IMPORT = re.compile(r"cannot import name '(\w+)' from ")
 RAISE = dis.opmap["RAISE_VARARGS"]
 
 
@@ -38,6 +42,10 @@ def find_lack(error: BaseException) -> Lack | None:
     """What this process, without a GPU, lacks if that is why it raised an exception; None if it lacks nothing."""
     raised = raising_module(error)
     for library in libraries().values():
+        if name := name_it_lacks(error, library):
+            return Lack(f"{library.name} {installed_release(library)} has no {name}", True, True)
+        if is_raised_in_compiler(error, library) and not is_in(raised, library.of_gpu):
+            return Lack(f"{library.name} does not compile this: {compiler_words(error)}", True, True)
         if is_in(raised, library.of_gpu):
             if any(one.__name__ in library.compile_errors for one in type(error).__mro__):
                 return Lack(f"{library.name} does not compile this: {compiler_words(error)}", True, True)
@@ -47,6 +55,31 @@ def find_lack(error: BaseException) -> Lack | None:
     if is_of_torch and ASKS.search(error_text(error)) and not is_raised_by_statement(error):
         return Lack(f"without a GPU torch says: {words_of(error)}")
     return None
+
+
+def name_it_lacks(error: BaseException, library: PythonLibrary) -> str:
+    """The name that a file asks of a library of kernels, and that its installed release does not have: the file is for
+    another release. Empty if it is none.
+    """
+    if isinstance(error, ModuleNotFoundError):
+        name = error.name or ""
+    elif isinstance(error, ImportError):
+        asked = CANNOT_IMPORT.match(error_text(error))  # Python 3.12 has it in the exception itself
+        name = f"{error.name}.{asked[1]}" if asked and error.name else ""
+    elif isinstance(error, AttributeError) and isinstance(error.obj, ModuleType | type):
+        owner = error.obj
+        of = owner.__name__ if isinstance(owner, ModuleType) else f"{owner.__module__}.{owner.__qualname__}"
+        name = f"{of}.{error.name}"
+    else:
+        return ""
+    return name if is_in(name, library.of_gpu) and name.partition(".")[0] in sys.modules else ""
+
+
+def is_raised_in_compiler(error: BaseException, library: PythonLibrary) -> bool:
+    """Whether an exception came through a function of a library that compiles."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    names = (f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_name}" for frame in frames)
+    return not set(library.compilers).isdisjoint(names)
 
 
 def module_half_imported(error: BaseException) -> str:

@@ -24,8 +24,8 @@ from kfuzz.common.exit_codes import COULD_NOT
 from kfuzz.common.installation import install_line, install_package_line
 from kfuzz.common.text.json_lines import write_document
 from kfuzz.devices import Device, DeviceError, Probe, host_compiler
+from kfuzz.devices.python.installed import installed_release
 from kfuzz.devices.python.libraries import libraries
-from kfuzz.devices.python.opening import installed_release
 from kfuzz.devices.sandbox.box import describe, why_not
 from kfuzz.devices.vendors import vendor
 from kfuzz.measure.roundings import exp_model

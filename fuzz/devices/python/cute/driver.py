@@ -20,16 +20,16 @@ from cutlass.cutlass_dsl import cuda_jit_executor
 from cutlass.utils import hardware_info
 
 from kfuzz.devices import UnsupportedError
+from kfuzz.devices.python.cute.loads import narrow_loads
 from kfuzz.devices.python.cute.runtime import CALLED, HOST, LOAD, loader_of
 from kfuzz.devices.python.cute.stores import elect_for_stores
 from kfuzz.devices.python.extensions import CALLS
+from kfuzz.devices.python.imitated_gpu import GPU
 from kfuzz.devices.python.launched.host_calls import ATTRIBUTES
 from kfuzz.devices.python.torch.handing_over import TensorOnGpu
 
 CuteValue: TypeAlias = Any
 """A thing of the DSL's."""
-ARCHITECTURE = "sm_90a"
-"""That of an H200, unless CUTE_DSL_ARCH says another one."""
 FFI_FUNCTIONS = "kfuzz.devices.python.cute.ffi_functions"
 KEPT = re.compile(r"dump-ptx-path='([^']*)'")
 PROCESSORS, CACHE_BYTES = 16, 38
@@ -39,7 +39,9 @@ def install() -> None:
     """Replace what a missing GPU leaves unanswered, and launch on the cpu device."""
     for one in dsl.DSLSingletonMeta._instances.values():  # they have read their variables
         one.envar.lineinfo, one.envar.disable_file_caching = True, True  # a host function from a file has no PTX
-        one.envar._arch = one.envar._arch or ARCHITECTURE
+        if one.envar._arch is None:  # CUTE_DSL_ARCH says no other one
+            one.envar._arch = GPU.architecture
+            GPU.changed.append(functools.partial(follow_gpu, one.envar))
     compile_and_jit, run = compiler.Compiler.compile_and_jit, jit_executor.JitExecutor.run_compiled_program
 
     @functools.wraps(compile_and_jit)
@@ -76,11 +78,16 @@ def install() -> None:
         import_module(FFI_FUNCTIONS).install()
 
 
+def follow_gpu(variables: CuteValue) -> None:
+    """Compile for the GPU that is imitated now."""
+    variables._arch = GPU.architecture
+
+
 def give_functions(engine: CuteValue, texts: list[str]) -> None:
     """Let the host code of an engine call our functions, and find its kernels in this PTX."""
     if len(texts) != 1:
         refuse("a host function of several modules")
-    engine.kfuzz_loader = loader_of(elect_for_stores(texts[0]))  # it lives as long as the engine
+    engine.kfuzz_loader = loader_of(narrow_loads(elect_for_stores(texts[0])))  # it lives as long as the engine
     for name, one in {**CALLED, LOAD: engine.kfuzz_loader}.items():
         engine.raw_register_runtime(name, ctypes.cast(one, ctypes.c_void_p))
 

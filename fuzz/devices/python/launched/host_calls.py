@@ -11,11 +11,13 @@ from typing import Any, TypeAlias
 
 from kfuzz.devices import ClaimError, TensorMap, UnsupportedError
 from kfuzz.devices.python.extensions import CALLS
+from kfuzz.devices.python.imitated_gpu import GPU
+from kfuzz.devices.python.launched.arguments import LaunchArguments
 from kfuzz.devices.python.launched.kernels import LaunchedKernel, Sides, run_launch
 from kfuzz.devices.python.launched.packed import (
     MAP_BYTES,
     EncodedMaps,
-    KnownMemory,
+    TabledMemory,
     parameters_of,
     unpack_arguments,
 )
@@ -25,10 +27,12 @@ HostPlace: TypeAlias = int | None
 SUCCESS = 0
 ATTRIBUTES = {
     1: 1024, 2: 1024, 3: 1024, 4: 64, 5: (1 << 31) - 1, 6: 65535, 7: 65535, 8: 48 << 10, 9: 64 << 10, 10: 32,
-    12: 1 << 16, 13: 1_980_000, 16: 132, 38: 50 << 20, 39: 2048, 75: 9, 76: 0, 81: 228 << 10, 82: 1 << 16, 95: 1,
+    12: 1 << 16, 13: 1_980_000, 16: 132, 38: 50 << 20, 39: 2048, 81: 228 << 10, 82: 1 << 16, 95: 1,
     97: 227 << 10, 106: 32,
 }  # fmt: skip
 """An H200's, by the numbers of CUdevice_attribute, which are those of cudaDeviceAttr."""
+CAPABILITY = 75, 76
+"""The numbers of its two attributes."""
 COOPERATIVE, CLUSTER = 2, 4
 """Attributes of a launch that matter here: a dependent launch waits for its kernel anyway."""
 MOST_TYPES = 10
@@ -48,7 +52,7 @@ class HostCalls:
     source has programs and no threads.
     """
 
-    def __init__(self, words: Mapping[str, str], known: KnownMemory, is_tiled: bool = False) -> None:
+    def __init__(self, words: Mapping[str, str], known: TabledMemory, is_tiled: bool = False) -> None:
         self._words, self._known, self._is_tiled = words, known, is_tiled
         self._texts: list[str] = []
         self._kernels: list[tuple[str, str]] = []
@@ -114,8 +118,14 @@ class HostCalls:
                 is_tiled=self._is_tiled,
                 words=self._words,
             ),
-            unpack_arguments(text, name, [int(one or 0) for one in places], self._maps, self._known),
+            self._unpack(text, name, [int(one or 0) for one in places]),
         )
+
+    def _unpack(self, text: str, name: str, places: Sequence[int]) -> LaunchArguments:
+        """The arguments at these places, and the arrays whose addresses stand in arrays of integers among them."""
+        made = unpack_arguments(text, name, places, self._maps, self._known)
+        made.follow_addresses(self._known.find_in)
+        return made
 
     def encode_map(self, to: HostPlace, kind: int, rank: int, address: int, *more: int) -> None:
         """Encode a tensor map: the places of sizes, strides, box and steps follow, and four numbers."""
@@ -140,6 +150,7 @@ def put(place: HostPlace, kind: Any, value: int) -> None:  # noqa: ANN401  a typ
 
 def put_attribute(place: HostPlace, number: int, _: int) -> None:
     """Write an attribute of the device."""
-    if number not in ATTRIBUTES:
+    known = {**ATTRIBUTES, **dict(zip(CAPABILITY, GPU.capability, strict=True))}
+    if number not in known:
         raise UnsupportedError(f"CUDA is asked for device attribute {number}, which the cpu device lacks")
-    put(place, ctypes.c_int, ATTRIBUTES[number])
+    put(place, ctypes.c_int, known[number])

@@ -12,6 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.devices import TensorMap, UnsupportedError
 from kfuzz.devices.cpu.ptx.module import read_module
 from kfuzz.devices.cpu.ptx.variables import PtxVariable
@@ -35,6 +38,13 @@ class KnownMemory(Protocol):
 
     def element_of(self, memory: ArrayMemory) -> Element:
         """The type of its elements."""
+
+
+class TabledMemory(KnownMemory, Protocol):
+    """Memory whose addresses may stand in arrays, too."""
+
+    def find_in(self, words: NDArray[np.int64]) -> Iterator[tuple[int, ArrayMemory]]:
+        """The places of words that are addresses, and the memory of each."""
 
 
 @dataclass

@@ -18,6 +18,7 @@ LIBRARY = PythonLibrary(
     arithmetic=Arithmetic(exp="__expf", divide="fast reciprocal", denominator="element", ftz=True),
     decorators=("cute.kernel", "cute.jit"),
     of_gpu=("cutlass",),
+    compilers=("cutlass.base_dsl.dsl.generate_original_ir",),  # it runs the kernel's own Python
     run_without_gpu=install,
     extra="cute",
 )

@@ -18,6 +18,7 @@ LIBRARY = PythonLibrary(
     arithmetic=Arithmetic(exp="__expf", divide="fast reciprocal", denominator="element", ftz=True),
     decorators=("tilelang.jit", "T.prim_func"),
     of_gpu=("tilelang", "tvm"),
+    compilers=("tilelang.engine.lower.lower_with_context",),
     run_without_gpu=install,
     extra="tilelang",
 )

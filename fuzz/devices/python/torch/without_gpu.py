@@ -19,6 +19,7 @@ from torch.utils import cpp_extension
 
 from kfuzz.devices import UnsupportedError
 from kfuzz.devices.python.extensions import CALLS, RefusedByExtensionError
+from kfuzz.devices.python.imitated_gpu import GPU as IMITATED
 from kfuzz.devices.python.torch.addresses import ADDRESSES
 from kfuzz.devices.python.torch.array_interfaces import array_interface, as_tensor
 from kfuzz.devices.python.torch.inline_extensions import Address, load, load_inline
@@ -109,7 +110,7 @@ class GpuProperties:
     """The properties of a GPU in Python: one of 132 multiprocessors, like an H200."""
 
     name = gcnArchName = "cpu device"  # noqa: N815  torch's name
-    major, minor = 9, 0
+    major, minor = property(lambda _: IMITATED.capability[0]), property(lambda _: IMITATED.capability[1])
     multi_processor_count, total_memory, warp_size = 132, 1 << 30, 32
     max_threads_per_multi_processor, shared_memory_per_block = 2048, 48 << 10
     shared_memory_per_block_optin, regs_per_multiprocessor = 227 << 10, 1 << 16
@@ -194,13 +195,13 @@ CUDA: dict[str, object] = {
     "is_available": lambda: True,
     "device_count": lambda: 1,
     "current_device": lambda: 0,
-    "get_device_capability": lambda *_: (9, 0),
+    "get_device_capability": lambda *_: IMITATED.capability,
     "get_device_name": lambda *_: GpuProperties.name,
     "get_device_properties": lambda *_: GpuProperties(),
     "is_initialized": lambda: True,
     "is_bf16_supported": lambda *_, **__: True,
     "is_current_stream_capturing": lambda: False,
-    "get_arch_list": lambda: ["sm_90"],
+    "get_arch_list": lambda: [IMITATED.architecture.rstrip("a")],
     "mem_get_info": lambda *_: (GpuProperties.total_memory, GpuProperties.total_memory),
     **{name: lambda *_: 0 for name in ("memory_allocated", "max_memory_allocated", "memory_reserved",
                                        "max_memory_reserved")},

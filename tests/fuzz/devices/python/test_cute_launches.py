@@ -1,5 +1,6 @@
 """CuTe DSL without a GPU: a launch runs what the DSL compiled, on the tensors of the file's own function."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -144,6 +145,55 @@ def test_a_mistake_that_the_dsl_finds_is_one_line_without_colours(device: Python
     assert words.startswith("without a GPU cute does not run this: ")
     assert "\x1b" not in words
     assert "\n" not in words
+
+
+def test_a_name_that_this_release_lacks_is_no_fault_of_the_kernel(device: PythonDevice, tmp_path: Path) -> None:
+    text = ROW_SUM.format(launch="", options="")
+    in_kernel = text.replace("row, _, _ =", "cute.make_old_fragment(1)\n    row, _, _ =")
+    words = refusal_of(trial_of(tmp_path, "kernel", in_kernel, device))
+    assert re.fullmatch(r"cute \d[\d.]+ has no cutlass\.cute\.make_old_fragment", words)
+    on_host = text.replace("given =", "from cutlass.cute.arch import OldKind\n    given =")
+    assert refusal_of(trial_of(tmp_path, "host", on_host, device)).endswith("has no cutlass.cute.arch.OldKind")
+
+
+def test_what_the_kernels_own_python_raises_while_it_is_compiled_is_one_line(
+    device: PythonDevice, tmp_path: Path
+) -> None:
+    text = ROW_SUM.format(launch="", options="")
+    in_kernel = text.replace("total += x[row, c]", "total += (lambda one: one)(x[row, c], 1)")
+    words = refusal_of(trial_of(tmp_path, "kernel", in_kernel, device))
+    assert words.startswith("cute does not compile this: ")
+    wrong = trial_of(
+        tmp_path, "host", text.replace("x.shape[0] + 2)", "x.shape[0] + 2, (lambda one: one)(1, 2))"), device
+    )
+    assert [one.kind for one in wrong.errors] == ["exception"]
+
+
+def test_a_file_that_asks_for_a_b200_gets_one(device: PythonDevice, tmp_path: Path) -> None:
+    text = ROW_SUM.format(launch="", options="")
+    checks = "\nSEEN = torch.cuda.get_device_capability()\n\n\n@cute.kernel"
+    raises = "if SEEN[0] < 10:\n        raise RuntimeError(f'it needs SM100, not SM{SEEN[0]}{SEEN[1]}')\n    held ="
+    asks = text.replace("\n@cute.kernel", checks, 1).replace("held =", raises, 1)
+    opened = PythonDevice()
+    try:
+        tried = trial_of(tmp_path, "asks", asks, opened)
+        assert (tried.defects, tried.reasons, tried.elements) == ((), (), 3)
+    finally:
+        opened.close()
+
+
+def test_an_instruction_of_a_b200_compiles(device: PythonDevice, tmp_path: Path) -> None:
+    """The DSL's own words say which architectures have tcgen05."""
+    made = "tcgen05.MmaF16BF16Op(cutlass.Float16, cutlass.Float32, (128, 128, 16), tcgen05.CtaGroup.ONE, "
+    made += "tcgen05.OperandSource.SMEM, tcgen05.OperandMajorMode.K, tcgen05.OperandMajorMode.K)"
+    text = ROW_SUM.format(launch="", options="").replace("    kernel(y", f"    {made}\n    kernel(y", 1)
+    text = text.replace("import torch\n", "import torch\nfrom cutlass.cute.nvgpu import tcgen05\n")
+    opened = PythonDevice()
+    try:
+        tried = trial_of(tmp_path, "tensor", text, opened)
+        assert (tried.defects, tried.reasons, tried.elements) == ((), (), 3)
+    finally:
+        opened.close()
 
 
 def test_a_function_from_a_file_is_refused_and_a_program_may_compile_it_instead(

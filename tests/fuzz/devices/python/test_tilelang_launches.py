@@ -40,6 +40,31 @@ def relu(x):
 """
 
 
+OF_A_TABLE = """import tilelang
+import tilelang.language as T
+import torch
+
+
+@tilelang.jit
+def relu_of(rows, cols):
+    @T.prim_func
+    def main(table: T.Tensor[(2,), T.ptr], y: T.Tensor[(rows, cols), T.float32]):
+        with T.Kernel(rows, threads=32) as row:
+            x = T.make_tensor(table[{place}], (rows, cols), T.float32)
+            {first}
+            for j in T.Parallel(cols):
+                y[row, j] = T.max(x[row, j], 0.0)
+
+    return main
+
+
+def relu(x):
+    table, y = torch.tensor([0, x.data_ptr()]), torch.empty_like(x)
+    relu_of(*x.shape)(table, y)
+    return y
+"""
+
+
 @pytest.fixture(scope="module")
 def device() -> Iterator[PythonDevice]:
     opened = PythonDevice()
@@ -72,3 +97,22 @@ def test_host_code_that_links_cudas_runtime_is_refused_in_one_line(device: Pytho
     assert tried.defects == ()
     (words,) = {one.words for one in tried.reasons if isinstance(one, Refusal)}
     assert "without a GPU tilelang does not run this: ValueError: Execution backend 'cython'" in words
+
+
+def test_the_arrays_of_a_table_of_addresses_are_known(device: PythonDevice, tmp_path: Path) -> None:
+    tried = trial_of(tmp_path, "table", OF_A_TABLE.format(place=1, first=""), device, "relu")
+    assert [one.message for one in tried.defects] == []
+    assert tried.elements == 12
+    wrong = trial_of(tmp_path, "null", OF_A_TABLE.format(place=0, first=""), device, "relu")
+    assert {one.kind for one in wrong.errors} == {"illegal-address"}
+
+
+def test_what_tilelang_does_not_compile_is_one_line(device: PythonDevice, tmp_path: Path) -> None:
+    small = "a, c = T.alloc_shared((8, 8), T.float16), T.alloc_fragment((8, 8), T.float32)\n            T.gemm(a, a, c)"
+    tried = trial_of(tmp_path, "small", OF_A_TABLE.format(place=1, first=small), device, "relu")
+    assert tried.defects == ()
+    (words,) = {one.words for one in tried.reasons if isinstance(one, Refusal)}
+    assert words.startswith("tilelang does not compile this: ")
+    lacks = OF_A_TABLE.format(place=1, first="").replace("T.make_tensor", "T.make_old_tensor")
+    tried = trial_of(tmp_path, "lacks", lacks, device, "relu")
+    assert tried.defects == ()

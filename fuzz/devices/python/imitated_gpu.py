@@ -1,0 +1,47 @@
+"""The GPU that a process without one imitates: an H200, or a B200 once a file has asked for one.
+
+Knows the words in which files and compilers ask; it knows no library.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+H200, B200 = (9, 0), (10, 0)
+"""Their compute capabilities."""
+NAMES_H200 = re.compile(r"sm_?90|\b9\.0\b", re.IGNORECASE)
+NAMES_B200 = re.compile(r"sm_?100|\b10\.[0x]\b", re.IGNORECASE)
+LACKS_INSTRUCTION = re.compile(r"not supported\s+on\s+\.target 'sm_90a?'")
+
+
+class AsksForB200Error(Exception):
+    """A file runs on a B200, and not on the GPU that it has seen."""
+
+
+@dataclass
+class ImitatedGpu:
+    """Which GPU this process imitates, and what is called when it is another one."""
+
+    capability: tuple[int, int] = H200
+    changed: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def architecture(self) -> str:
+        """As a compiler calls it, with the instructions of this generation alone."""
+        return "sm_{}{}a".format(*self.capability)
+
+    def does_ask_for_b200(self, words: str) -> bool:
+        """Whether an error says that this is an H200, and that it takes a B200 or an instruction that an H200 lacks."""
+        if self.capability != H200:
+            return False
+        return bool((NAMES_H200.search(words) and NAMES_B200.search(words)) or LACKS_INSTRUCTION.search(words))
+
+    def become(self, capability: tuple[int, int]) -> None:
+        """Imitate this one from now on."""
+        self.capability = capability
+        for act in self.changed:
+            act()
+
+
+GPU = ImitatedGpu()
+"""That of this process."""
