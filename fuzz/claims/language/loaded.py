@@ -69,7 +69,9 @@ def used_libraries(path: Path, source: str) -> UsedLibraries:
     found = (*packages, *packages_loaded_by(path, source))
     if has_array_library(packages):  # what compiles for these arrays may be in another package
         brought = language_of(found)
-        return UsedLibraries(arrays, brought if libraries()[brought].arrays == arrays else language)
+        of = libraries()[brought]
+        does_take = of.arrays == arrays or (of.takes_torch and of.run_without_gpu is not None and arrays == "torch")
+        return UsedLibraries(arrays, brought if does_take else language)
     arrays = array_library_of(found)
     loaded = sorted(libraries_used_by(found), key=lambda one: (one.rank, one.name))
     others = dict.fromkeys(one.arrays or one.name for one in loaded)

@@ -109,6 +109,19 @@ def test_the_library_is_what_the_imported_module_has_loaded(tmp_path: Path) -> N
     }
 
 
+@pytest.mark.slow
+def test_a_language_that_a_package_names_comes_before_the_one_that_torch_loads(tmp_path: Path) -> None:
+    package_of(tmp_path, "torch", "import triton")
+    package_of(tmp_path, "triton", "")
+    package_of(tmp_path, "warp", "")
+    package_of(tmp_path, "built_on_warp", "import torch, warp")
+    package_of(tmp_path, "built_on_both", "import triton, warp")
+    found = [
+        used_libraries(tmp_path / "mine.py", f"import torch, {name}\n") for name in ("built_on_warp", "built_on_both")
+    ]
+    assert found == [UsedLibraries("torch", "warp"), UsedLibraries("torch", "triton")]
+
+
 def test_while_it_is_open_whose_arrays_a_file_takes_its_rounding_is_the_loosest() -> None:
     torch, numpy = (UsedLibraries(name, name).arithmetic for name in ("torch", "numpy"))
     either = UsedLibraries("torch", "torch", True, ("numpy",)).arithmetic
