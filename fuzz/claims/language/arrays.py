@@ -220,7 +220,7 @@ def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]
             allowed = tuple(one for one in ELEMENTS.values() if one.is_narrow)
         elif role in roles.integers:
             allowed = (BOOL, U8, I32, I64) if role in roles.truths else (I32, I64)
-            allowed += (I8, U8, I16, BOOL) if role in roles.codes else ()
+            allowed += (I8, U8, I16, U32, BOOL) if role in roles.codes else ()
             most = roles.integers[role]
             if role in roles.inputs and most.isdigit():  # a byte holds them all
                 allowed += tuple(one for one in (U8, I8) if int(most) <= one.largest_integer + 1 and one not in allowed)

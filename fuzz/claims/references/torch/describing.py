@@ -49,7 +49,7 @@ from kfuzz.claims.references.torch.twins.sets import UnstableError
 from kfuzz.claims.references.torch.twins.three_runs import Answered, DisagreementError, UnfollowedError
 from kfuzz.devices import cache
 from kfuzz.devices.python.raising import does_ask_for_gpu, words_of
-from kfuzz.devices.python.torch.elements import OF_TYPE
+from kfuzz.devices.python.torch.elements import OF_RETURNED
 from kfuzz.oracle.op.shapes import names_in
 
 KEPT = (
@@ -262,7 +262,11 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
         declared, shapes = with_named_sizes(known, asked["source"], declared, shapes)
         rules += [f"{name} == {size}" for name, size in declared.sizes.items()]
     text = op_file(known.call, declared, returned, shapes, asked["title"], rules, means_first, known.beside.get("made"))
-    whole = {name: OF_TYPE[one.dtype].name for name, one in returned.items() if one.dtype in OF_TYPE and is_named(one)}
+    whole = {
+        name: OF_RETURNED[one.dtype].name
+        for name, one in returned.items()
+        if one.dtype in OF_RETURNED and is_named(one)
+    }
     names = {name: [with_fixed_sizes(d, declared.fixed) for d in dims] for name, dims in declared.dims.items()}
     changes = [name for place, name in enumerate(names) if place in changed]
     overwritten, shared = reused_by(known.call, list(make(sizes).values())) if not known.is_module else ((), ())

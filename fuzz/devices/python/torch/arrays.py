@@ -14,7 +14,7 @@ import torch
 from kfuzz.devices import Finding, UnsupportedError
 from kfuzz.devices.python import gpu_memory, lending
 from kfuzz.devices.python.lent_memory import LentArray
-from kfuzz.devices.python.torch.elements import OF_TYPE, TYPES, as_array, as_tensor
+from kfuzz.devices.python.torch.elements import OF_RETURNED, OF_TYPE, TYPES, as_array, as_tensor
 from kfuzz.devices.python.torch.modes import UncompiledMode
 from kfuzz.oracle.numbers.elements import Element
 
@@ -103,7 +103,7 @@ class TorchTensors:
             return None
         if made.is_complex():  # an array has its parts along a last axis
             made = torch.view_as_real(made.resolve_conj())
-        element = str(OF_TYPE.get(made.dtype, str(made.dtype).removeprefix("torch.")))
+        element = str(OF_RETURNED.get(made.dtype, str(made.dtype).removeprefix("torch.")))
         element = element if made.device.type == self._device else f"{element} on {made.device}"
         whole = torch.zeros_like(made, device="cpu") if made.is_meta else made.detach()  # meta: it has no elements
         plain = whole.to("cpu", copy=True).contiguous()

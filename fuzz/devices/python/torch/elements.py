@@ -5,13 +5,15 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
-from kfuzz.oracle.numbers.elements import ELEMENTS, Element
+from kfuzz.oracle.numbers.elements import ELEMENTS, U32, Element
 
 TYPES: dict[Element, torch.dtype] = {
     one: getattr(torch, one.library) for one in ELEMENTS.values() if one.torch and hasattr(torch, one.library)
 }
 """Those that this torch has: e8m0 is new in 2.7."""
 OF_TYPE = {dtype: one for one, dtype in TYPES.items()}
+OF_RETURNED = OF_TYPE | ({torch.uint32: U32} if hasattr(torch, "uint32") else {})
+"""Those of what is returned: torch hardly computes with unsigned words, but a kernel may write them."""
 
 
 def as_tensor(array: NDArray[Any], element: Element) -> Any:  # noqa: ANN401  torch has no types where they are checked

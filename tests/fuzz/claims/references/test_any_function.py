@@ -65,6 +65,11 @@ FUNCTIONS = [
         "torch.arange(3)", "torch.arange(1, 4)",
     ),
     AnyFunction(
+        "unsigned words, half of which are no signed ones", "places",
+        "    return (places.to(torch.int64) * 2654435761 % 4294967296).to(torch.uint32)",
+        "    return [torch.randint(0, 1000, (4, 8))]", "2654435761", "2654435769",
+    ),
+    AnyFunction(
         "integers alone, which are changed", "places", "    places += 3",
         "    return [torch.randint(-100, 100, (11,))]", "+= 3", "+= 4",
     ),
