@@ -417,9 +417,10 @@ class TwinRun(UncompiledMode):
         """The same arguments with sets in the place of tensors."""
         if isinstance(given, torch.Tensor):
             found, joint = self.twins.get(given), self.joint.get(key_of(given))
-            if (self.options.narrow is not None or self.options.is_tf32) and isinstance(joint, RowShares):
+            if isinstance(joint, RowShares) and given.stride()[-1:] == (1,):
                 is_last = joint.axis % max(joint.missing.ndim, 1) == joint.missing.ndim - 1
-                found = replace(found, is_share=is_last and given.stride(-1) == 1)
+                is_narrow = self.options.narrow is not None or self.options.is_tf32
+                found = replace(found, is_share=is_last and is_narrow, is_undivided=is_last)
             return replace(found, joint=self.joint_of(given)) if isinstance(joint, RowRanks | Ranked) else found
         if isinstance(given, dict):
             return {name: self.as_sets(one) for name, one in given.items()}

@@ -65,6 +65,7 @@ class NumberSet:
     """The numbers of an operand. `r`: how far each may be from `x`; None if all are exact.
 
     `is_literal`: it is a number of the reference's text. `is_share`: along the last axis they are shares of one sum.
+    `is_undivided`: they are such shares, and a kernel may divide by their sum after a product.
     `facts`: what is known of all of them. `known_size`: their sizes, if they are there already.
     `joint`: what the numbers are together, such as those of some ranks. `writes`: of their arrays, so far.
     """
@@ -74,6 +75,7 @@ class NumberSet:
     dtype: torch.dtype
     is_literal: bool = False
     is_share: bool = False
+    is_undivided: bool = False
     facts: "NumberFacts | None" = None
     known_size: torch.Tensor | None = None
     joint: "Ranked | RowRanks | None" = None

@@ -314,6 +314,21 @@ def test_a_number_that_leaves_torch_gives_warnings_and_no_errors() -> None:
     assert set(grades(every, leaves.call_with(answered.function, answered.given))) == {Grade.KEPT}
 
 
+@pytest.mark.parametrize(("most", "is_known"), [(1e38, False), (3e37, True)])
+def test_of_shares_nothing_is_known_where_a_sum_that_is_divided_afterwards_overflows(
+    most: float, is_known: bool
+) -> None:
+    """Flash attention divides by the sum of a row at its end: four values of 1e38 are infinite before."""
+    scores, values = torch.zeros(2, 4), torch.full((4, 3), most)
+    sets = as_arrays.reference_sets(
+        three_runs.Answered(lambda s, v: torch.softmax(s, 1) @ v, [scores, values], __file__)
+    )
+    wrong, infinite = torch.full((2, 3), 0.9 * most), torch.full((2, 3), torch.inf)
+    for answer in (wrong, infinite):
+        grade = Grade.BROKEN if is_known else Grade.UNJUDGED
+        assert set(grades(sets, [("y", answer)]).flatten().tolist()) == {grade}
+
+
 def test_a_value_that_the_reference_reaches_by_an_overflow_is_not_judged() -> None:
     x = torch.full((2,), 2e38)
     (one,) = as_arrays.reference_sets(three_runs.Answered(lambda x: (x + x) / 4, [x], __file__))

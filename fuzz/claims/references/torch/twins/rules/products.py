@@ -65,15 +65,17 @@ def bilinear(first: int, bias: int | None, count_terms: Callable[[Operation, Num
         is_short = not x.is_complex() and is_exact and are_all_short(a.number) and are_all_short(b.number)
         reach = a.known.reach * b.known.reach * count * factors.get("alpha", 1.0)
         reach += c.known.reach * factors.get("beta", 1.0) if isinstance(c, NumberSet) else 0.0
+        most = count if a.is_undivided else 1  # exponentials of at most 1, whose sum is at most so much
+        reach *= most
         if reach < MOST_SINGLE and not is_short:  # nothing is lost, so that both parts of the radius may be one sum
             more = reached(grows, True).add_(count * TINY)
             return [StepResult(x, None, rounding(run, x, op.dtype, before_bias(more, stored, x, added)))]
         size = reached(1.0, False)
         r = None if is_exact else reached(0.0, True)
-        lost = ~(size < MOST_SINGLE)
+        lost = ~(most * size < MOST_SINGLE)
         if bool(lost.any()) and r is None:  # an infinity among exact numbers stays one, and NaN stays NaN
             plain = made(size_of(a), size_of(b), None if added is None else finite(added.abs()), **factors)
-            lost = lost & ~((x.isinf() | x.isnan()) & (plain < MOST_SINGLE))
+            lost = lost & ~((x.isinf() | x.isnan()) & (most * plain < MOST_SINGLE))
         r = unknown_where(lost, x, r)
         is_short = is_short and (not isinstance(c, NumberSet) or are_all_short(c.number))
         kept = (size < 2.0**-16 / SINGLE) & holds(x, op.dtype) if is_short else None
