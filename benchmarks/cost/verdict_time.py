@@ -78,7 +78,7 @@ def check(kind: Kind, verdict: dict[str, Any]) -> None:
         raise SystemExit(f"{kind.name}: {verdict.get('status')} and not {kind.status}: {verdict.get('finding')}")
 
 
-def row(kind: Kind, what: str, seconds: Sequence[float]) -> Record:
+def seconds_row(kind: Kind, what: str, seconds: Sequence[float]) -> Record:
     """The median and the 90th percentile of some rounds."""
     return {
         "kind": kind.name, "what": what, "rounds": len(seconds), "median": median(seconds),
@@ -101,11 +101,11 @@ def measure(arguments: Sequence[str]) -> Figures:
             (one / "problem.py").write_text(problem, encoding="utf-8")
         for kind in every:
             cold = [judged_cold(kind, -number, folder, folder / f"{kind.name} {number}") for number in range(COLD)]
-            rows.append(row(kind, "cold", cold))
+            rows.append(seconds_row(kind, "cold", cold))
             judged_warm(kind, -1, server)
             warm = [judged_warm(kind, number, server) for number in range(rounds)]
-            rows.append(row(kind, "warm", [seconds for seconds, _ in warm]))
-            rows.append(row(kind, "known", [judged_warm(kind, 0, server)[0] for _ in range(COLD)]))
+            rows.append(seconds_row(kind, "warm", [seconds for seconds, _ in warm]))
+            rows.append(seconds_row(kind, "known", [judged_warm(kind, 0, server)[0] for _ in range(COLD)]))
             trials[kind.name] = warm[0][1]["trials"]
             print(rows[-3:], file=sys.stderr, flush=True)
         deck = [(kind, 1000 + number) for number in range(2) for kind in every]

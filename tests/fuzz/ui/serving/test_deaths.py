@@ -77,8 +77,10 @@ def wait_for(server: RunningServer, is_there: Below) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize(
     ("answer", "text", "is_there"),
-    [("a.cu", KERNEL, is_compiling), ("a.py", LOOPS, is_looping)],
-    ids=["compiles", "loops"],
+    [
+        pytest.param("a.cu", KERNEL, is_compiling, id="compiles"),
+        pytest.param("a.py", LOOPS, is_looping, id="loops", marks=pytest.mark.soak),  # until it hangs: 26 s
+    ],
 )
 def test_a_process_that_is_killed_while_it_judges_takes_all_it_has_started_with_it(
     tmp_path: Path, answer: str, text: str, is_there: Below
