@@ -257,7 +257,8 @@ class Caller:
             if self.call.is_guess and not self.has_answered and isinstance(error, TypeError | AttributeError):
                 words = f"{self.job.path}: it takes no arrays of {self.call.library}: {words_of(error)}"
                 raise OtherLibraryError(words) from None
-            if is_refusal(error, file):
+            is_other = self.gpu == "imitated" and GPU.is_another_asked(error_text(error))
+            if is_other or is_refusal(error, file):
                 raise RefusedError(Refusal(words_of(error), line)) from None
             raise Fault(Finding("exception", words_of(error), line=line, step=0)) from None
 

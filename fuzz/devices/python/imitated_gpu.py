@@ -11,6 +11,9 @@ H200, B200 = (9, 0), (10, 0)
 """Their compute capabilities."""
 NAMES_H200 = re.compile(r"sm_?90|\b9\.0\b", re.IGNORECASE)
 NAMES_B200 = re.compile(r"sm_?100|\b10\.[0x]\b", re.IGNORECASE)
+ONLY = re.compile(r"\bonly\b|\brequire|\bneed", re.IGNORECASE)
+A_GPU = re.compile(r"\bsm_?\s?\d+(?:\.[\dx]+|x)?\b|compute capability", re.IGNORECASE)
+"""A generation of GPUs, in an error of a file that takes only some: it is no fault that it does not take this one."""
 LACKS_INSTRUCTION = re.compile(r"not supported\s+on\s+\.target 'sm_90a?'")
 
 
@@ -34,7 +37,12 @@ class ImitatedGpu:
         """Whether an error says that this is an H200, and that it takes a B200 or an instruction that an H200 lacks."""
         if self.capability != H200:
             return False
-        return bool((NAMES_H200.search(words) and NAMES_B200.search(words)) or LACKS_INSTRUCTION.search(words))
+        is_of_these = NAMES_H200.search(words) or ONLY.search(words)
+        return bool((is_of_these and NAMES_B200.search(words)) or LACKS_INSTRUCTION.search(words))
+
+    def is_another_asked(self, words: str) -> bool:
+        """Whether an error says that a file takes other GPUs alone."""
+        return bool(ONLY.search(words) and A_GPU.search(words))
 
     def become(self, capability: tuple[int, int]) -> None:
         """Imitate this one from now on."""
