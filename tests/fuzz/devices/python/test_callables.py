@@ -25,6 +25,8 @@ NAMES = [path.stem for path in list_callables(EXHIBITS)]
 WRONG = [name for name in NAMES if name.startswith("wrong_")]
 RIGHT = [name for name in NAMES if not name.startswith("wrong_")]
 TRIALS = 24
+PATIENT = 400
+"""Trials for what is wrong by chance: 24 miss one call in 85 one time in seven, so many less than once in a million."""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +72,7 @@ def test_a_wrong_callable_is_found_as_what_it_is(name: str, device: PythonDevice
     kernel = load(EXHIBITS / f"{name}.py")
     assert kernel.broken
     found = set[str]()
-    for trial in trials(kernel, device):
+    for trial in trials(kernel, device, PATIENT if "at_random" in name else TRIALS):
         found |= {defect.kind for defect in trial.defects}
         if kernel.broken.kind in found:
             return
