@@ -2,8 +2,9 @@
 
     python -m benchmarks.detection.solutions_of_people MIRRORS FOLDER [--seed 20261130]
 
-MIRRORS has a bare copy of repositories, OWNER+NAME/repo; those with LeetGPU in their names are searched. A solution is
-a `.cu` file with `solve`, of the parameters of a challenge; where several challenges share these, its path says which.
+MIRRORS has bare copies of repositories, OWNER+NAME/repo. What has LeetGPU in its name is searched, repository or folder.
+A solution is a `.cu` file with `solve`, of the parameters of a challenge; where several challenges share these, its
+path says which.
 The problems are ours: what LeetGPU's pages ask for, as a model of torch. Challenges whose tests clear the output first
 are left out, as are those of integers alone. FOLDER gets the files and list.json, shuffled by the seed. LeetGPU accepts
 no wrong answer to its tests, but a file may be older than its success: none is right for that.
@@ -132,7 +133,7 @@ def main() -> None:
     names = [one.name.replace("+", "/", 1) for one in sorted(options.mirrors.iterdir()) if (one / "repo").is_dir()]
     found = dict[tuple[str, str], Drawn]()
     for name in names:
-        if "leetgpu" in name.lower() and name not in NOT_OF_PEOPLE:
+        if name not in NOT_OF_PEOPLE:
             for one in solutions_in(Mirror(options.mirrors, name)):
                 found.setdefault(one[1:], one)
     drawn = sorted(found.values(), key=lambda one: (one[0].repository, one[0].path))
@@ -144,7 +145,8 @@ def solutions_in(mirror: Mirror) -> Iterator[Drawn]:
     """The solutions of a repository."""
     there = mirror.run("ls-tree", "-r", "--name-only", "HEAD").splitlines()
     for path in there:
-        if path.endswith(".cu") and "starter" not in path and path in mirror.versions:
+        is_named = "leetgpu" in re.sub(r"[-_]", "", f"{mirror.name}/{path}".lower())
+        if is_named and path.endswith(".cu") and "starter" not in path and path in mirror.versions:
             text = mirror.text(path)
             declared = SOLVE.search(text)
             challenge = find(path, parameters_of(declared[1])) if declared and "<<<" in text else None
