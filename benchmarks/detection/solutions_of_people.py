@@ -2,8 +2,8 @@
 
     python -m benchmarks.detection.solutions_of_people MIRRORS FOLDER [--seed 20261130]
 
-MIRRORS has bare copies of repositories, OWNER+NAME/repo. What has LeetGPU in its name is searched, repository or folder.
-A solution is a `.cu` file with `solve`, of the parameters of a challenge; where several challenges share these, its
+MIRRORS has bare copies of repositories, OWNER+NAME/repo: these, or their folders, have LeetGPU in their names. A
+solution is a `.cu` file with `solve`, of the parameters of a challenge; where several challenges share these, its
 path says which.
 The problems are ours: what LeetGPU's pages ask for, as a model of torch. Challenges whose tests clear the output first
 are left out, as are those of integers alone. FOLDER gets the files and list.json, shuffled by the seed. LeetGPU accepts

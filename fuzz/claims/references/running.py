@@ -20,7 +20,7 @@ from kfuzz.common.errors import OutOfTimeError
 from kfuzz.devices import cache
 from kfuzz.oracle.diagnosis.formulas import describe_elements
 from kfuzz.oracle.diagnosis.mutated import MOST_ELEMENTS, WrongAnswer
-from kfuzz.oracle.numbers.elements import BY_DTYPE, NARROW, TF32, Element, values
+from kfuzz.oracle.numbers.elements import BY_DTYPE, NARROW, Element, values
 from kfuzz.oracle.numbers.enclosure import Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.numbers.errors import NothingRightError, OracleError
 from kfuzz.oracle.numbers.label import Diagnosis
@@ -52,8 +52,7 @@ def sets_at(file: str, asked: Asked) -> dict[str, AnswerSet]:
     stored = asked.stored
     kernel, operands = narrowest(stored.values()), narrowest((*stored.values(), *asked.given.values()))
     try:
-        is_tf32 = asked.accuracy.operand == TF32.name
-        every = sets_of_run(file, frozen(asked.inputs), kernel, operands, is_tf32=is_tf32)
+        every = sets_of_run(file, frozen(asked.inputs), kernel, operands, asked.accuracy.operand or "")
     except ReferenceEndsError:
         if not asked.written:
             raise
@@ -117,12 +116,16 @@ def frozen(arrays: ArraysOfSets) -> FrozenArrays:
 
 @functools.lru_cache(maxsize=KEPT)
 def sets_of_run(
-    file: str, inputs: FrozenArrays, kernel: str | None, operands: str, *, is_tf32: bool = False
+    file: str, inputs: FrozenArrays, kernel: str | None, operands: str, multiplied: str = ""
 ) -> Mapping[str, ReferenceSet]:
     """The set of each output; `kernel`: the type of 16 bits in which the kernel answers, if any, None without a kernel;
-    `operands`: in which it has its inputs, or answers. `is_tf32`: it rounds operands of float32 products to TF32.
+    `operands`: in which it has its inputs, or answers. `multiplied`: in which tensor cores of its take their operands,
+    if that decides how they round.
     """
-    with asked_at(file, inputs, kernel, operands, is_tf32=is_tf32) as folder, np.load(folder / "sets.npz") as held:
+    with (
+        asked_at(file, inputs, kernel, operands, multiplied=multiplied) as folder,
+        np.load(folder / "sets.npz") as held,
+    ):
         return {name: read_set(name, held) for name in map(str, held["names"])}
 
 
@@ -133,14 +136,14 @@ def asked_at(
     kernel: str | None = "",
     operands: str = "",
     explain: str = "",
-    is_tf32: bool = False,
+    multiplied: str = "",
     **answer: NDArray[Any],
 ) -> Iterator[Path]:
     """A folder with what the process answers: the sets, or what explains an answer."""
     question = Path(file).with_suffix(QUESTION).read_text(encoding="utf-8")
     arrays = {name: np.frombuffer(raw, dtype=kind).reshape(shape) for name, shape, kind, raw in inputs}
     asked = {**json.loads(question), "kernel": kernel, "operands": operands, "explain": explain}
-    asked |= {"in_tf32": True} if is_tf32 else {}
+    asked |= {"multiplied": multiplied} if multiplied else {}
     with asked_process(asked, arrays, answer) as folder:
         yield folder
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from kfuzz.campaign.result import KernelResult
 from kfuzz.claims.kernel import Kernel
-from kfuzz.oracle.numbers.elements import FORMATS
+from kfuzz.oracle.numbers.elements import E4M3, FORMATS
+from kfuzz.oracle.numbers.tensor_cores import WGMMA_FP8
 
 
 def claim_notes(kernel: Kernel) -> Iterator[str]:
@@ -21,7 +22,10 @@ def claim_notes(kernel: Kernel) -> Iterator[str]:
 def notes_on(result: KernelResult) -> Iterator[str]:
     """The same, and the format to which its products round their operands."""
     yield from claim_notes(result.kernel)
-    if name := result.progress.operand:
+    name = result.progress.operand
+    if name == E4M3.name:
+        yield f"its products of 8 bits are added by wgmma, which keeps {WGMMA_FP8.kept} bits of a term"
+    elif name:
         words = f"its matrix products round their operands to {name.upper()} ({FORMATS[name].p - 1} bits)"
         is_triton = "tl.dot" in result.kernel.source
         yield words + ("; ask tl.dot for input_precision='ieee' to have float32" if is_triton else "")

@@ -35,7 +35,7 @@ from kfuzz.devices.python.torch.drawn_inputs import inputs_of_draw
 from kfuzz.devices.python.torch.elements import TYPES
 from kfuzz.devices.python.torch.handed_inputs import NoDataError, pack_inputs
 from kfuzz.oracle.diagnosis.mutated import WrongAnswer
-from kfuzz.oracle.numbers.elements import ELEMENTS, NARROW
+from kfuzz.oracle.numbers.elements import E4M3, ELEMENTS, NARROW, TF32
 from kfuzz.oracle.op.backward import DERIVATIVE
 
 
@@ -55,8 +55,8 @@ def answer_run(folder: Path) -> None:
             save_inputs(folder, known_reference(json.dumps(asked)), asked["path"], draws, keeps_out=keeps_out)
             return
         narrow, of_operands = (TYPES[NARROW[one]] if one else None for one in (kernel, operands))
-        is_of_reuse, is_tf32 = asked.pop("reused", False), asked.pop("in_tf32", False)
-        answered = answered_in(folder, asked, narrow, of_operands, is_exact=kernel is not None, is_tf32=is_tf32)
+        is_of_reuse, multiplied = asked.pop("reused", False), asked.pop("multiplied", "")
+        answered = answered_in(folder, asked, narrow, of_operands, is_exact=kernel is not None, multiplied=multiplied)
         if is_of_reuse:
             save_reused(folder, answered)
         elif explain:
@@ -89,12 +89,12 @@ class AskedRun:
 
 def answered_in(
     folder: Path, asked: Mapping[str, Any], narrow: torch.dtype | None, operands: torch.dtype | None, *, is_exact: bool,
-    is_tf32: bool,
+    multiplied: str,
 ) -> AskedRun:  # fmt: skip
     """The reference and the inputs that lie in a folder: in the kernel's type, if it answers in 16 bits.
 
-    `is_exact`: the inputs are those of a kernel, which may have another type than the reference's. `is_tf32`: its code
-    rounds operands of float32 products to TF32.
+    `is_exact`: the inputs are those of a kernel, which may have another type than the reference's. `multiplied`: the
+    type in which its tensor cores take operands, if that decides how they round.
     """
     known = known_reference(json.dumps(asked))
     with np.load(folder / "inputs.npz") as held:
@@ -108,7 +108,8 @@ def answered_in(
     if operands is None and known.halves:
         operands = TYPES[NARROW[known.halves]]
     every, is_measured = [*given.values(), *upstream], asked.get("is_measured", False)
-    answered = Answered(call, every, asked["path"], operands, changed, is_measured, is_tf32)
+    in_tf32, in_8_bits = multiplied == TF32.name, multiplied == E4M3.name
+    answered = Answered(call, every, asked["path"], operands, changed, is_measured, in_tf32, in_8_bits)
     sizes = sizes_in(known.declared.dims)
     return AskedRun(answered, list(given), bool(upstream) or known.forward is not None, sizes, asked.get("finite", ()))
 

@@ -1,4 +1,5 @@
-"""What the products of a kernel make of their operands, by its text: tensor cores take numbers of float32 in TF32.
+"""What the products of a kernel make of their operands, by its text: tensor cores take numbers of float32 in TF32, and
+add products of 8 bits with 13.
 
 Knows the names of instructions and of C++; it knows no claim. A name that is there counts, whether it is reached or
 not.
@@ -10,16 +11,20 @@ from functools import lru_cache
 from kfuzz.common.text.cuda_text import KEPT_TEXTS
 from kfuzz.devices import Call, Entry, Job
 from kfuzz.devices.cpu.ptx.module import read_module
+from kfuzz.oracle.numbers.elements import E4M3, TF32
 
-TF32 = "tf32"
-_INSTRUCTION = re.compile(r"(?<![\w.])(?:mma|wmma|wgmma|tcgen05)\.[\w.:]*\btf32\b")
-_IN_CUDA = re.compile(rf"\bprecision\s*::\s*tf32\b|{_INSTRUCTION.pattern}")
+_BY = {
+    E4M3.name: re.compile(r"(?<![\w.])wgmma\.[\w.:]*\b(?:e4m3|e5m2)\b"),
+    TF32.name: re.compile(r"(?<![\w.])(?:mma|wmma|wgmma|tcgen05)\.[\w.:]*\btf32\b"),
+}
+"""By what a claim calls the format: its instructions. Sums of 8 bits lose more than operands in TF32 do."""
+_FRAGMENT = re.compile(r"\bprecision\s*::\s*tf32\b")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def operand_of(job: Job) -> str:
-    """The format to which the kernels of a job round operands of float32 products, as a claim calls it; empty if they
-    do not.
+    """The format in which tensor cores take the operands of a job's products, where that decides how these round, as a
+    claim calls it; empty if none does.
     """
     if job.through != "ptx":
         return operand_in_cuda(job.source)
@@ -30,17 +35,22 @@ def _function_of(entry: Entry) -> str:
     return entry.function if isinstance(entry, Call) else str(entry)
 
 
+def _operand_in(text: str) -> str:
+    return next((name for name, pattern in _BY.items() if pattern.search(text)), "")
+
+
 @lru_cache(maxsize=KEPT_TEXTS)
 def operand_in_module(text: str, kernel: str) -> str:
     """The same of a kernel of a PTX module, and of all functions that it may call."""
-    if TF32 not in text:
+    if not _operand_in(text):
         return ""
     module = read_module(text)
     bodies = (one.body for one in module.functions if one.body and (not one.is_entry or one.name == kernel))
-    return TF32 if any(_INSTRUCTION.search(module.text[body]) for body in bodies) else ""
+    return _operand_in("\n".join(module.text[body] for body in bodies))
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def operand_in_cuda(text: str) -> str:
     """The same of a text of CUDA."""
-    return TF32 if TF32 in text and _IN_CUDA.search(_COMMENT.sub(" ", text)) else ""
+    plain = _COMMENT.sub(" ", text) if TF32.name in text or "wgmma" in text else ""
+    return _operand_in(plain) or (TF32.name if _FRAGMENT.search(plain) else "")

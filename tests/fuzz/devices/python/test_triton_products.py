@@ -18,6 +18,7 @@ from kfuzz.devices.python.backend import operand_of_torch
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.devices.python.extensions import CALLS
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
+from kfuzz.oracle.numbers.elements import E4M3, store
 from kfuzz.ui.reports.claims import notes_on
 
 pytest.importorskip("torch")
@@ -73,9 +74,9 @@ def text_of(precision: str = "tf32", scale: str = "1.0", last: str = "K", cut: s
     return KERNEL.replace("PRECISION", precision).replace("SCALE", scale).replace("LAST", last).replace("CUT", cut)
 
 
-def beside_reference(folder: Path, text: str) -> Kernel:
+def beside_reference(folder: Path, text: str, reference: str = REFERENCE) -> Kernel:
     (folder / "mine.py").write_text(text)
-    (folder / "reference.py").write_text(REFERENCE)
+    (folder / "reference.py").write_text(reference)
     return kernel_with(folder / "mine.py", Unclaimed(op="reference", reference=folder / "reference.py"))
 
 
@@ -111,6 +112,30 @@ def test_a_product_is_right_in_tf32_and_a_line_says_so(
     assert notes_after(kernel, found) == notes
 
 
+OF_8_BITS = REFERENCE.replace("a @ b", "a.float() @ b.float()").replace(
+    "torch.randn(16, 64), torch.randn(64, 32)",
+    "torch.randn(64, 64).to(torch.float8_e4m3fn), torch.randn(64, 64).to(torch.float8_e4m3fn)",
+)
+OF_64 = (
+    text_of().replace("(m, 16)", "(m, 64)").replace("(n, 16))](a, b, c, m, n, k, 16", "(n, 64))](a, b, c, m, n, k, 64")
+)
+
+
+@pytest.mark.parametrize(("text", "kinds"), [(OF_64, []), (OF_64.replace("sums * 1.0", "sums * 1.05"), ["numeric"])])
+def test_a_product_of_8_bits_is_right_with_the_bits_of_wgmma(
+    text: str, kinds: list[str], device: PythonDevice, tmp_path: Path
+) -> None:
+    kernel = beside_reference(tmp_path, text, OF_8_BITS)
+    rng = np.random.default_rng(1)
+    given = {role: store(rng.standard_normal((64, 64)), E4M3) for role in kernel.roles.inputs}
+    try:
+        found = run_trial(kernel, case_of(kernel.op, given), {}, device, Probe(runs=2))
+    except MissingError as error:
+        pytest.skip(str(error))
+    assert ([one.kind for one in found.defects], found.elements) == (kinds, 64 * 64), found.reasons
+    assert notes_after(kernel, found) == ["its products of 8 bits are added by wgmma, which keeps 13 bits of a term"]
+
+
 WRONG = {
     "an error of TF32's size without TF32": text_of("ieee", cut=CUT),
     "a scale": text_of(scale="1.01"),
@@ -141,11 +166,12 @@ def test_on_a_gpu_a_kernel_counts_once_triton_loads_it(monkeypatch: pytest.Monke
     monkeypatch.setattr(compiler.CompiledKernel, "_init_handles", lambda self: loaded.append(self.name))
     monkeypatch.setattr(CALLS, "operand", "")
     importlib.import_module("kfuzz.devices.python.triton.on_gpu").watch()
-    for name, kind, operand in (("half", "f16", ""), ("cut", "tf32", "tf32"), ("half", "f16", "tf32")):
+    kinds = (("half", "f16", ""), ("cut", "tf32", "tf32"), ("half", "f16", "tf32"), ("fp8", "e5m2", "tf32"))
+    for name, kind, operand in kinds:
         text = f"wgmma.mma_async.sync.aligned.m64n64k8.f32.{kind}.{kind} {{%f1}};"
         compiler.CompiledKernel._init_handles(SimpleNamespace(name=name, asm={"ptx": text}))
         assert CALLS.operand == operand
-    assert loaded == ["half", "cut", "half"]
+    assert loaded == ["half", "cut", "half", "fp8"]
 
 
 def test_on_a_gpu_torch_says_what_its_own_products_do() -> None:

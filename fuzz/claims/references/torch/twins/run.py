@@ -128,7 +128,7 @@ class RunOptions:
     number among those with wider operands, whose operands are rounded to it, as tensor cores need it, and in which way.
     `kept`: the products, by their places, whose results are rounded to it, as a kernel hands them to another one.
     `is_tf32`: the kernel's code rounds operands of float32 products to TF32. `cut`: in which way this run does; a loose
-    one does in any.
+    one does in any. `adds_8_bits`: a kernel makes products of 8 bits, and adds them by wgmma.
     """
 
     is_loose: bool = False
@@ -139,6 +139,7 @@ class RunOptions:
     """A kernel stores operands in float16 whatever type the inputs have."""
     is_tf32: bool = False
     cut: CutWay | None = None
+    adds_8_bits: bool = False
     noise: StepNoise | None = None
     is_traced: bool = False
     trusts_draws: bool = False
@@ -219,6 +220,10 @@ class TwinRun(UncompiledMode):
     def fine_in_product(self) -> float:
         """docs/numerics.md#tensor-cores: what tensor cores add they truncate, and round to no nearest number."""
         return 2 * self.fine if self.is_cut else self.fine
+
+    @property
+    def adds_8_bits(self) -> bool:
+        return self.options.adds_8_bits
 
     def operands(self, *every: NumberSet) -> list[NumberSet]:
         """The operands of a product: rounded to TF32, or to the inputs' type of 16 bits, in a run that does so."""

@@ -30,6 +30,10 @@ class Roundings(Protocol):
     def fine_in_product(self) -> float:
         """The unit of a step within the product whose operands were asked for last."""
 
+    @property
+    def adds_8_bits(self) -> bool:
+        """Whether products may be of 8 bits, and their sums be those of wgmma."""
+
     def unit(self, dtype: torch.dtype) -> float:
         """The unit of a result that is stored in a type."""
 

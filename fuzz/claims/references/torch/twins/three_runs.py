@@ -146,6 +146,8 @@ class Answered:
     """It does not run with twins, or these disagree: its sets are measured."""
     is_tf32: bool = False
     """The kernel's code rounds operands of float32 products to TF32."""
+    adds_8_bits: bool = False
+    """The kernel's code adds products of 8 bits by wgmma."""
     widened: list[str] = field(default_factory=list)
     """The outputs of which torch's own answer lies outside what is proved."""
 
@@ -256,6 +258,16 @@ class Answered:
         return [{"cut": one} for one in ways] if self.notes.float_products else []
 
     @property
+    def plain_ways(self) -> list[Mapping[str, Any]]:
+        """The options of runs that store operands in 16 bits."""
+        return [*({"stored": one} for one in self.stored), *self.stored_otherwise]
+
+    @property
+    def ways_of_units(self) -> list[Mapping[str, Any]]:
+        """The options of runs whose products are made as tensor cores make those of TF32 and of 8 bits."""
+        return [*({**one, "adds_8_bits": True} for one in [{}, *self.plain_ways] if self.adds_8_bits), *self.cut]
+
+    @property
     def has_few_products(self) -> bool:
         """Whether each number of a right answer lies in one of the forms, and not only between them."""
         wide, cut = len(self.notes.wide_products), len(self.notes.float_products)
@@ -264,8 +276,7 @@ class Answered:
     @cached_property
     def forms(self) -> list[list[NumberSet]]:
         """The outputs' sets, with no product's operands stored in 16 bits or in TF32, and with some."""
-        ways = [*({"stored": one} for one in self.stored), *self.stored_otherwise, *self.cut]
-        every = [self.strict, *(self.run(**one) for one in ways)]
+        every = [self.strict, *(self.run(**one) for one in [*self.plain_ways, *self.ways_of_units])]
         return [[one for _, _, one in made] for _, made in every]
 
     @cached_property
@@ -278,13 +289,14 @@ class Answered:
         """The sets of each output, in which torch's own answer lies."""
         self.check_draws()
         run, made = self.strict
-        loosely, loose = self.run(is_loose=True)
+        loosely, loose = self.run(is_loose=True, adds_8_bits=self.adds_8_bits)
         found = []
         is_open = bool(run.notes.measured) or bool(run.notes.left)
         measured = self.spread if is_open else [torch.zeros(())] * len(made)
         every = zip(made, loose, self.proved, zip(*self.forms, strict=True), measured, self.own, strict=True)
         for place, ((name, like, one), (_, also, other), proved, forms, spread, (_, own)) in enumerate(every):
-            is_plain = [not is_open] * (len(forms) - len(self.cut)) + [False] * len(self.cut)
+            units = len(self.ways_of_units)
+            is_plain = [not is_open] * (len(forms) - units) + [False] * units
             union = [
                 (it.number, self.narrowed(it, place) if plain else it.radius)
                 for it, plain in zip(forms, is_plain, strict=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from kfuzz.claims.references.torch.twins.eight_bits import Multiply, lost_in_sums
 from kfuzz.claims.references.torch.twins.rules.shared import finite, holds, rounding, size_of
 from kfuzz.claims.references.torch.twins.sets import (
     MOST_SINGLE,
@@ -62,13 +63,18 @@ def bilinear(first: int, bias: int | None, count_terms: Callable[[Operation, Num
         stored = of_parts(run, op)
         grows += stored * is_transposed(op)
         is_exact = a.is_exact and b.is_exact and (not isinstance(c, NumberSet) or c.is_exact)
-        is_short = not x.is_complex() and is_exact and are_all_short(a.number) and are_all_short(b.number)
+        axes = (-1, max(-2, -b.x.ndim)) if count_terms is last_axis else None
+        its = None if added is None else torch.zeros_like(added)
+        beside = lost_of_8_bits(run, (a, b), count, axes, lambda one, other: made(one, other, its, **factors))
+        is_short = (
+            is_exact and not (x.is_complex() or run.adds_8_bits) and all(map(are_all_short, (a.number, b.number)))
+        )
         reach = a.known.reach * b.known.reach * count * factors.get("alpha", 1.0)
         reach += c.known.reach * factors.get("beta", 1.0) if isinstance(c, NumberSet) else 0.0
         most = count if a.is_undivided else 1  # exponentials of at most 1, whose sum is at most so much
         reach *= most
         if reach < MOST_SINGLE and not is_short:  # nothing is lost, so that both parts of the radius may be one sum
-            more = reached(grows, True).add_(count * TINY)
+            more = reached(grows, True).add_(count * TINY + beside)
             return [StepResult(x, None, rounding(run, x, op.dtype, before_bias(more, stored, x, added)))]
         size = reached(1.0, False)
         r = None if is_exact else reached(0.0, True)
@@ -79,10 +85,20 @@ def bilinear(first: int, bias: int | None, count_terms: Callable[[Operation, Num
         r = unknown_where(lost, x, r)
         is_short = is_short and (not isinstance(c, NumberSet) or are_all_short(c.number))
         kept = (size < 2.0**-16 / SINGLE) & holds(x, op.dtype) if is_short else None
-        more = before_bias(grows * finite(size) + count * TINY, stored, x, added)
+        more = before_bias(grows * finite(size) + count * TINY + beside, stored, x, added)
         return [StepResult(x, r, rounding(run, x, op.dtype, more, kept))]
 
     return multiply_matrices
+
+
+def lost_of_8_bits(
+    run: Roundings, pair: tuple[NumberSet, NumberSet], count: int, axes: tuple[int, int] | None, multiply: Multiply
+) -> torch.Tensor:
+    """What sums of products lose beside their roundings, in a run in which these may be of 8 bits."""
+    if not run.adds_8_bits:
+        return NOTHING
+    a, b = (finite(one.size + one.radius) for one in pair)
+    return lost_in_sums(a, b, count, axes, multiply)
 
 
 def of_parts(run: Roundings, op: Operation) -> float:
@@ -120,7 +136,9 @@ def multiply_scaled(run: Roundings, op: Operation) -> list[StepResult]:
     if len(op.args) > 4 and isinstance(op.args[4], NumberSet):
         x, size = x + op.args[4].number, size + op.args[4].size
     r = None if op.is_exact else torch.full(x.shape, torch.inf, dtype=torch.float64)
-    return [StepResult(x, r, rounding(run, x, op.dtype, gamma(a.x.shape[1] + 6, run.fine) * size))]
+    more = gamma(a.x.shape[1] + 6, run.fine) * size
+    more = more + lost_of_8_bits(run, (a, b), a.x.shape[1], (-1, -2), torch.matmul) * scale.abs()
+    return [StepResult(x, r, rounding(run, x, op.dtype, more))]
 
 
 RULES = {
