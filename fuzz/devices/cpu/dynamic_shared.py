@@ -7,8 +7,8 @@ from kfuzz.devices.cpu.launches import TextEdit
 
 ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
 DYNAMIC_SHARED = re.compile(
-    rf"\bextern\s+(?:{ALIGNMENT}|volatile\s+)*(?P<before>[^;\[\]{{}}()]*?)"
-    rf"\b__shared__\s+(?P<type>[^;\[\]{{}}]*?)\b(?P<name>\w+)\s*\[\s*\]"
+    rf"\b(?:extern\s+(?:{ALIGNMENT}|volatile\s+)*(?P<before>[^;\[\]{{}}()]*?)\b__shared__|__shared__\s+extern)"
+    rf"\s+(?P<type>[^;\[\]{{}}]*?)\b(?P<name>\w+)\s*\[\s*\]"
     rf"(?P<inner>(?:\s*\[[^\[\];]+\])*)\s*{ALIGNMENT}*;"
 )
 
@@ -25,7 +25,7 @@ def _declare(match: re.Match[str]) -> str:
 
     It is static, since each file may have an array of that name and another type.
     """
-    kind = " ".join(re.sub(ALIGNMENT, " ", f"{match['before']} {match['type']}").split())
+    kind = " ".join(re.sub(ALIGNMENT, " ", f"{match['before'] or ''} {match['type']}").split())
     volatile = "volatile " if re.search(r"\bvolatile\b", match[0]) and "volatile" not in kind else ""
     inner = " ".join(match["inner"].split())
     pointer = f"{volatile}{kind} (*const &{{}}){inner}" if inner else f"{volatile}{kind} *const &{{}}"

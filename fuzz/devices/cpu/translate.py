@@ -26,7 +26,10 @@ from kfuzz.devices.cpu.ptx.statements import Refused, Translated, translate_stat
 from kfuzz.devices.cpu.reach import blank_out, find_functions, find_macros, find_unreached
 from kfuzz.devices.cpu.toolchain import HEADERS
 
-_STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
+_STATIC_SHARED = re.compile(
+    r"\b(?:static|extern)(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+(?:static|extern)\b"
+)
+"""Of an array that has a size, nvcc takes `extern` for `static`, too."""
 _SHARED_ALIGNAS = re.compile(
     r"(?P<shared>(?:\bvolatile\s+)?\b__shared__\s+(?:volatile\s+)?)(?P<alignas>alignas\s*\((?:[^()]|\([^()]*\))*\))"
 )
