@@ -328,10 +328,10 @@ class _AnswerSearch:
             stage = "ran" if first.progress.trials else "none"
             late = first.progress.error or "nothing was tried within the budget"
             return replace(blank, stage=stage, finding=why or words or late)
-        if first.progress.refusals:
-            said = next(iter(first.progress.refusals)).words
-            if has_home or (len(first.progress.refusals) and not last.progress.rows):
-                return replace(blank, stage="ran", finding=f"it refuses some of its inputs: {said}")
+        own = next((one.words for one in first.progress.refusals if one.is_of_weights), "")
+        said = next((one.words for one in first.progress.refusals if not one.is_of_weights), "")
+        if said and (has_home or not last.progress.rows):
+            return replace(blank, stage="ran", finding=f"it refuses some of its inputs: {said}")
         stage = "values right at home"
         if len(results) > 1 or not has_home:
             stage = stage if blank.elsewhere or not last.progress.rows else "right at other sizes"
@@ -343,7 +343,7 @@ class _AnswerSearch:
             if not blank.properties[name]:
                 found = f"its values are right, and it is not {name}, which is required"
                 return replace(blank, status="broken", stage=stage, finding=found)
-        return replace(blank, status="kept", stage=stage)
+        return replace(blank, status="kept", stage=stage, finding=f"with its own weights: {own}" if own else "")
 
 
 def was_too_large(result: KernelResult) -> bool:

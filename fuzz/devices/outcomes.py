@@ -125,12 +125,14 @@ TOO_SLOW_HERE = "stopped: too slow here"
 class Refusal:
     """A host function did not take its arguments, in these words, on this line of its file if that is known.
 
-    `is_of_compiler`: its kernel did not compile for them.
+    `is_of_compiler`: its kernel did not compile for them. `is_of_weights`: an object lacks the weights of the case, and
+    runs again with its own.
     """
 
     words: str
     line: int | None = None
     is_of_compiler: bool = False
+    is_of_weights: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,5 +159,3 @@ class Outcome:
     empty if none does, or it is not known."""
     through: str = ""
     """What the text of its job went through, as `Job.through` calls it."""
-    lacks_weights: bool = False
-    """Whether it is refused because an object cannot be made with the drawn weights."""

@@ -177,7 +177,7 @@ def answer_with_own_weights(asked: PreparedTrial, outcome: Outcome, run_job: Run
 
     A trial at the shape of a benchmark may take a minute: none should end with nothing judged.
     """
-    if not outcome.lacks_weights:
+    if outcome.refusal is None or not outcome.refusal.is_of_weights:
         return asked, outcome
     own = {role: np.zeros_like(numbers_in(asked.case.arrays[role])) for role in find(asked.kernel.op).weights}
     case = case_for(asked.kernel, {**asked.case.arrays, **own})

@@ -154,7 +154,7 @@ class PythonBackend:
             except OtherSizesError as error:
                 return Outcome(refusal=Refusal(str(error)))
             except OtherWeightsError as error:
-                return Outcome(refusal=Refusal(str(error)), lacks_weights=True)
+                return Outcome(refusal=Refusal(str(error), is_of_weights=True))
         if extensions:
             function = extensions.call_as_on_gpu(function, job.path)
         elif has_programs:

@@ -12,6 +12,7 @@ from kfuzz.devices import PythonCall, Refusal
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
 from kfuzz.oracle.judging.find_op import find
+from kfuzz.ui.targets.judge_file import judge_file
 
 FOLDER = Path(__file__).parents[3] / "data" / "weights"
 MOST = 300
@@ -80,6 +81,20 @@ def test_a_submission_is_judged_with_drawn_weights_if_it_has_those_of_its_proble
             assert judged == {False, True}, "it is judged with its own weights"
     finally:
         device.close()
+
+
+@pytest.mark.slow
+def test_an_answer_with_weights_of_other_names_is_kept_with_its_own_and_a_wrong_one_is_not(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    text = (FOLDER / "right.py").read_text().replace("self.norm", "self.group")
+    texts = {"right": text, "wrong": text.replace("return ", "return 1.01 * ")}
+    judged = {}
+    for name, one in texts.items():
+        (tmp_path / f"{name}.py").write_text(one)
+        judged[name] = judge_file(tmp_path / f"{name}.py", FOLDER / "problem.py", sandbox=False)
+    words = "with its own weights: ModelNew has no norm.weight: kfuzz cannot draw its weights"
+    assert (judged["right"].status, judged["right"].finding) == ("kept", words)
+    assert judged["wrong"].status == "broken"
 
 
 @pytest.mark.slow
