@@ -144,6 +144,21 @@ Tensor folded(const Tensor &x, int line, Operation operation) {
 
 }  // namespace
 
+std::vector<double> numbers_in(const Tensor &x) {
+  std::vector<double> found(static_cast<size_t>(x.numel()));
+  if (holds_nothing(x)) return found;
+  Numbers numbers(x);
+  for (int64_t i = 0; i < x.numel(); i++) found[static_cast<size_t>(i)] = numbers[i];
+  return found;
+}
+
+// In the type of another tensor and where that is; each number is rounded once.
+Tensor made_of(const std::vector<double> &numbers, const std::vector<int64_t> &sizes, const Tensor &like, int line) {
+  Tensor made = empty(sizes, like.options(), line);
+  fill_by(made, [&](int64_t i) { return numbers[static_cast<size_t>(i)]; });
+  return made;
+}
+
 double Tensor::number() const {
   if (numel() != 1) throw Error(c10::str("a Tensor with ", numel(), " elements cannot be converted to Scalar"));
   return Numbers(*this)[0];
@@ -195,6 +210,22 @@ KFUZZ_TORCH_OPERATION(add, +)
 KFUZZ_TORCH_OPERATION(sub, -)
 KFUZZ_TORCH_OPERATION(mul, *)
 KFUZZ_TORCH_OPERATION(div, /)
+
+#define KFUZZ_TORCH_MAP(name, takes_integers, expression)                        \
+  Tensor Tensor::name(CallersLine line) const {                                  \
+    if (!takes_integers) check_type(#name, *this, line.number());                \
+    return mapped(*this, line.number(), [](double x) { return expression; });    \
+  }
+KFUZZ_TORCH_MAP(relu, true, x < 0 ? 0 : x)
+KFUZZ_TORCH_MAP(abs, true, std::abs(x))
+KFUZZ_TORCH_MAP(neg, true, -x)
+KFUZZ_TORCH_MAP(exp, false, std::exp(x))
+KFUZZ_TORCH_MAP(log, false, std::log(x))
+KFUZZ_TORCH_MAP(sqrt, false, std::sqrt(x))
+KFUZZ_TORCH_MAP(rsqrt, false, 1 / std::sqrt(x))
+KFUZZ_TORCH_MAP(tanh, false, std::tanh(x))
+KFUZZ_TORCH_MAP(sigmoid, false, 1 / (1 + std::exp(-x)))
+KFUZZ_TORCH_MAP(reciprocal, false, 1 / x)
 
 Tensor Tensor::sum(CallersLine line) const {
   check_type("a sum", *this, line.number());

@@ -31,6 +31,8 @@ class Reached {
 };
 
 void release(void *memory);
+std::vector<double> numbers_in(const Tensor &x);  // in row order
+Tensor made_of(const std::vector<double> &numbers, const std::vector<int64_t> &sizes, const Tensor &like, int line);
 bool holds_nothing(const Tensor &x);  // its memory is an address alone, in a run that looks at launches
 int64_t place_of(const Tensor &x, int64_t i);  // the byte of element number i, in row order
 bool is_dense(const Tensor &x);                // no two elements share a place, and no gap lies between them

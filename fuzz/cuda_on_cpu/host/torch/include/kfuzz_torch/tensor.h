@@ -82,6 +82,9 @@ using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, rank, Traits, int6
 template <class T, size_t rank, template <class> class Traits = DefaultPtrTraits, class Index = int64_t>
 using PackedTensorAccessor = GenericPackedTensorAccessor<T, rank, Traits, Index>;
 
+// Functions of single numbers.
+#define KFUZZ_TORCH_FUNCTIONS(X) X(relu) X(abs) X(neg) X(exp) X(log) X(sqrt) X(rsqrt) X(tanh) X(sigmoid) X(reciprocal)
+
 class Tensor {
  public:
   Tensor() = default;
@@ -208,6 +211,14 @@ class Tensor {
   Tensor mean(int64_t along, bool keep = false, CUDA_ON_CPU_LINE) const {
     return sum(along, keep, line).div(static_cast<double>(size(along)), line);
   }
+#define KFUZZ_TORCH_FUNCTION(name) Tensor name(KFUZZ_TORCH_LINE) const;
+  KFUZZ_TORCH_FUNCTIONS(KFUZZ_TORCH_FUNCTION)
+#undef KFUZZ_TORCH_FUNCTION
+  const Tensor &relu_(KFUZZ_TORCH_LINE) const { return copy_(relu(line)); }
+  Tensor operator-() const { return neg(); }
+  Tensor matmul(const Tensor &other, CUDA_ON_CPU_LINE) const;
+  Tensor mm(const Tensor &other, CUDA_ON_CPU_LINE) const { return matmul(other, line); }
+  Tensor bmm(const Tensor &other, CUDA_ON_CPU_LINE) const { return matmul(other, line); }
   Tensor cumsum(int64_t along, CUDA_ON_CPU_LINE) const;
   Tensor softmax(int64_t along, CUDA_ON_CPU_LINE) const;
   Tensor max(KFUZZ_TORCH_LINE) const;
@@ -266,6 +277,27 @@ inline Tensor mean(const Tensor &x, KFUZZ_TORCH_LINE) { return x.mean(line); }
 inline Tensor mean(const Tensor &x, int64_t along, bool keep = false, CUDA_ON_CPU_LINE) { return x.mean(along, keep, line); }
 inline Tensor cumsum(const Tensor &x, int64_t along, CUDA_ON_CPU_LINE) { return x.cumsum(along, line); }
 inline Tensor softmax(const Tensor &x, int64_t along, CUDA_ON_CPU_LINE) { return x.softmax(along, line); }
+#define KFUZZ_TORCH_FUNCTION(name) \
+  inline Tensor name(const Tensor &x, KFUZZ_TORCH_LINE) { return x.name(line); }
+KFUZZ_TORCH_FUNCTIONS(KFUZZ_TORCH_FUNCTION)
+#undef KFUZZ_TORCH_FUNCTION
+inline Tensor matmul(const Tensor &a, const Tensor &b, CUDA_ON_CPU_LINE) { return a.matmul(b, line); }
+inline Tensor mm(const Tensor &a, const Tensor &b, CUDA_ON_CPU_LINE) { return a.matmul(b, line); }
+inline Tensor bmm(const Tensor &a, const Tensor &b, CUDA_ON_CPU_LINE) { return a.matmul(b, line); }
+inline Tensor scalar_tensor(const Scalar &value, const TensorOptions &options = {}, CUDA_ON_CPU_LINE) { return full({}, value, options, line); }
+Tensor linear(const Tensor &x, const Tensor &weight, const std::optional<Tensor> &bias = {}, CUDA_ON_CPU_LINE);
+Tensor constant_pad_nd(const Tensor &x, IntArrayRef pad, const Scalar &value = 0, CUDA_ON_CPU_LINE);
+#define KFUZZ_TORCH_CONVOLUTION(axes)                                                                                      \
+  Tensor conv##axes##d(const Tensor &x, const Tensor &weight, const std::optional<Tensor> &bias = {},                      \
+                       IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1,      \
+                       CUDA_ON_CPU_LINE);                                                                                  \
+  Tensor conv_transpose##axes##d(const Tensor &x, const Tensor &weight, const std::optional<Tensor> &bias = {},            \
+                                 IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0,          \
+                                 int64_t groups = 1, IntArrayRef dilation = 1, CUDA_ON_CPU_LINE);
+KFUZZ_TORCH_CONVOLUTION(1)
+KFUZZ_TORCH_CONVOLUTION(2)
+KFUZZ_TORCH_CONVOLUTION(3)
+#undef KFUZZ_TORCH_CONVOLUTION
 inline Tensor transpose(const Tensor &x, int64_t a, int64_t b) { return x.transpose(a, b); }
 inline Tensor operator+(const Tensor &a, const Tensor &b) { return a.add(b); }
 inline Tensor operator-(const Tensor &a, const Tensor &b) { return a.sub(b); }
