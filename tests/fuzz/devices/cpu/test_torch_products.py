@@ -81,7 +81,8 @@ CASES = {
             "x.sigmoid() + x.tanh() + x.relu()": "x.sigmoid() + x.tanh() + x.relu()",
             "x.abs().sqrt() * (-x).exp()": "x.abs().sqrt() * (-x).exp()",
             "(x * x + 1.0f).log()": "(x * x + 1).log()",
-            "(x * x + 1.0f).rsqrt()": "(x * x + 1).rsqrt()",
+            "(1.0f + x * x).rsqrt()": "(1 + x * x).rsqrt()",
+            "2.0 - 1 / (x * x + 1.0f)": "2.0 - 1 / (x * x + 1)",
         },
     ),
 }

@@ -307,6 +307,9 @@ inline Tensor operator+(const Tensor &a, const Scalar &b) { return a.add(b); }
 inline Tensor operator-(const Tensor &a, const Scalar &b) { return a.sub(b); }
 inline Tensor operator*(const Tensor &a, const Scalar &b) { return a.mul(b); }
 inline Tensor operator*(const Scalar &a, const Tensor &b) { return b.mul(a); }
+inline Tensor operator+(const Scalar &a, const Tensor &b) { return b.add(a); }
+inline Tensor operator-(const Scalar &a, const Tensor &b) { return b.neg().add(a); }
+inline Tensor operator/(const Scalar &a, const Tensor &b) { return full_like(b, a).div(b); }
 inline Tensor operator/(const Tensor &a, const Scalar &b) { return a.div(b); }
 inline const Tensor &operator+=(const Tensor &a, const Tensor &b) { return a.add_(b); }
 inline const Tensor &operator-=(const Tensor &a, const Tensor &b) { return a.sub_(b); }
