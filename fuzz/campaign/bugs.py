@@ -106,11 +106,12 @@ def report_order(
     bucket: str,
 ) -> tuple[object, ...]:
     """The key that puts the most informative discovery of a bug first: a device's own finding, then a wrong
-    answer to finite numbers that is far outside and whose diagnosis names the mistake, then an early and frequent one.
+    answer to finite numbers that is far outside, is right by other code (which few trials run), and whose diagnosis
+    names the mistake, then an early and frequent one.
     """
     vague = VAGUE.get(diagnosis, 0)
-    how = (is_answer, is_answer and not is_finite, faint, vague, kind == "special", not has_line)
-    return not is_error, *how, first_trial, -count, bucket
+    what = (faint, kind != "compiled-otherwise", vague, kind == "special", not has_line)
+    return not is_error, is_answer, is_answer and not is_finite, *what, first_trial, -count, bucket
 
 
 def faintness(ratio: float | None, is_joint: bool) -> int:

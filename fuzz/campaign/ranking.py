@@ -13,6 +13,7 @@ import numpy as np
 
 from kfuzz.campaign.bugs import Bug
 from kfuzz.campaign.state import Discovery
+from kfuzz.campaign.trials.compiled import options_for
 from kfuzz.campaign.trials.defect import Defect
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import Case, case_for, numbers_in
@@ -21,6 +22,7 @@ from kfuzz.cases.plans.plan import input_shapes, plan_at, plan_like, takes_any_n
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.language.expression import show_sizes
 from kfuzz.devices import Device, Probe
+from kfuzz.kinds import Kind
 from kfuzz.oracle import judge
 
 USUAL_SEEDS, OTHER_SEEDS = 2, 6
@@ -69,31 +71,35 @@ def shows(causes: Collection[str], trials: Iterable[Trial]) -> bool:
     return any(cause in causes for error in errors for cause in error.causes)
 
 
-def run_at_home(kernel: Kernel, device: Device, has_state: bool = False) -> AtHome:
+def run_at_home(kernel: Kernel, device: Device, kinds: Collection[Kind] = ()) -> AtHome:
     """Run a kernel at its home: with normal numbers, and with numbers that the search draws.
 
-    `has_state`: a bug depends on earlier calls, so these are made however large the home is.
+    `kinds`: those of its bugs. One may depend on earlier calls, so these are made however large the home is.
     """
+    options = options_for(kinds)
     axes = home_of(kernel)
     tune = next(kernel.tunes(axes), {})
 
     def runs_of(cases: Sequence[Case]) -> Trials:
-        plain, checked = (Probe(check, 3, seed, MOST_SECONDS) for seed, check in ((0, False), (0, True)))
+        plain, checked = (
+            Probe(check, 3, seed, MOST_SECONDS, options=options) for seed, check in ((0, False), (0, True))
+        )
         every = [(cases[0], plain), (cases[0], checked), *((one, plain) for one in cases[1:])]
         return Trials(run_trial(kernel, case, tune, device, probe) for case, probe in every)
 
     drawn = [plan_at(kernel, axes, tune, random.Random(seed).randint).case for seed in range(OTHER_SEEDS)]  # noqa: S311  values, nothing secret
     usual = usual_cases(kernel, axes, tune)[:USUAL_SEEDS]
     after = Probe(runs=3, timeout=MOST_SECONDS, after_calls=True)
-    called = (run_trial(kernel, usual[0], tune, device, after),) if has_state else ()
+    called = (run_trial(kernel, usual[0], tune, device, after),) if "stateful" in kinds else ()
     return AtHome(runs_of(usual), runs_of(drawn), called)
 
 
-def run_like(case: Case, kernel: Kernel, device: Device) -> Iterator[Trial]:
+def run_like(case: Case, kernel: Kernel, device: Device, kinds: Collection[Kind] = ()) -> Iterator[Trial]:
     """The trial of the numbers of another case at a kernel's home, if they can be repeated to fill it."""
     axes = home_of(kernel)
     if attempt := plan_like(case, kernel, axes, next(kernel.tunes(axes), {})):
-        yield run_trial(kernel, attempt.case, attempt.tune, device, Probe(runs=3, timeout=MOST_SECONDS))
+        probe = Probe(runs=3, timeout=MOST_SECONDS, options=options_for(kinds))
+        yield run_trial(kernel, attempt.case, attempt.tune, device, probe)
 
 
 def usual_cases(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> list[Case]:
@@ -121,9 +127,10 @@ def rank_bugs(
     bugs = [bug for bug in bugs if not bug.headline.defect.is_at_home]
     if not kernel.home or not bugs:
         return
-    home = run_at_home(kernel, device, any(one.defect.kind == "stateful" for bug in bugs for one in bug.every))
+    kinds = {one.defect.kind for bug in bugs for one in bug.every}
+    home = run_at_home(kernel, device, kinds)
     for bug in bugs if home.is_known else ():
-        like = run_like(case_of_bug(bug), kernel, device)
+        like = run_like(case_of_bug(bug), kernel, device, kinds)
         place, standing = rank_of(kernel, bug, replace(home, others=Trials(chain(like, home.others))), device)
         yield from (replace(one, defect=replace(one.defect, rank=place, standing=standing)) for one in bug.every)
 
@@ -216,7 +223,8 @@ def has_defect_at(kernel: Kernel, defect: Defect, axes: Mapping[str, int], devic
     """Whether usual numbers of this size show a defect with the same cause."""
     tune = dict(defect.scene.tune)
     case = usual_cases(kernel, axes, tune)[0]
-    trial = run_trial(kernel, case, tune, device, Probe(defect.scene.check, 2, 0, MOST_SECONDS))
+    probe = Probe(defect.scene.check, 2, 0, MOST_SECONDS, options=options_for([defect.kind]))
+    trial = run_trial(kernel, case, tune, device, probe)
     return any(set(error.causes) & set(defect.causes) for error in trial.errors)
 
 

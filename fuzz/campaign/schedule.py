@@ -21,6 +21,7 @@ from kfuzz.cases.plans.vast import ELEMENTS, Rung, rungs
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe
 from kfuzz.devices.sanitizing import SanitizerOptions
+from kfuzz.devices.targets import TargetOptions
 from kfuzz.kinds import Kind
 
 FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
@@ -72,6 +73,9 @@ that refuses most sizes (powers of two, multiples of 16) takes that shape.
 """
 SANITIZE_FIRST, SANITIZE_EVERY = 967, 6144
 """The trials that compute-sanitizer watches, if there is one: rare, since each takes as long as thousands of others."""
+TARGETS_FIRST, TARGETS_EVERY = 4, 7
+"""The trials that run the code for a second target of the compiler, too: six of 40, and one of the eight at the home of
+an answer that is judged within 10 s. With 40 trials of a softmax in Triton it takes 0.3 of 9 s of the processor."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +195,9 @@ def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float, f
     if index % AGAIN >= EVERY_RUN_FIRST and index % EVERY_RUN_IN:
         runs = min(runs, 2)
     is_watched = index % SANITIZE_EVERY == SANITIZE_FIRST
-    return Probe(is_check(index), runs, number, timeout, fatal, (SanitizerOptions(sanitize=is_watched),))
+    compares = index % AGAIN % TARGETS_EVERY == TARGETS_FIRST
+    options = SanitizerOptions(sanitize=is_watched), TargetOptions(compares=compares)
+    return Probe(is_check(index), runs, number, timeout, fatal, options)
 
 
 def is_check(index: int) -> bool:

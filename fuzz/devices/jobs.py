@@ -247,7 +247,8 @@ class Job:
     """What runs it."""
     through: str = ""
     """What its text is before the cpu device runs it: "ptx", a PTX module; "nvcc", CUDA of which nvcc makes one. TEXT:
-    as it is, on a device that goes through a compiler."""
+    as it is, on a device that goes through a compiler. Of a Python call: the target for which its kernels are compiled,
+    such as "sm_80", where the file would see another GPU without it."""
     is_tiled: bool = False
     """A compiler of tiles wrote it, such as Triton's: its source has programs and no threads."""
     is_fenced: bool = False

@@ -159,3 +159,5 @@ class Outcome:
     empty if none does, or it is not known."""
     through: str = ""
     """What the text of its job went through, as `Job.through` calls it."""
+    other_ways: tuple[str, ...] = ()
+    """What it could have gone through instead, the likeliest to work first."""

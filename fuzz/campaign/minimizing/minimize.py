@@ -16,6 +16,7 @@ from typing import Literal, Protocol, cast
 
 from kfuzz.campaign.minimizing import passes
 from kfuzz.campaign.minimizing.subject import Candidates, Subject, subject_of
+from kfuzz.campaign.trials.compiled import options_for
 from kfuzz.campaign.trials.defect import Defect
 from kfuzz.campaign.trials.locating import locate
 from kfuzz.campaign.trials.replay import launches_to_try
@@ -188,15 +189,18 @@ def _run_pass(search: _Search, candidates: Candidates) -> None:
         accepted = search.accepts(candidate)
 
 
-def trial_of(subject: Subject, runs: int, device: Device, seed: int, timeout: float) -> Trial:
-    probe = Probe(subject.check, runs, seed, timeout)
+def trial_of(
+    subject: Subject, runs: int, device: Device, seed: int, timeout: float, options: tuple[object, ...] = ()
+) -> Trial:
+    probe = Probe(subject.check, runs, seed, timeout, options=options)
     return run_trial(subject.kernel, subject.case, subject.tune, device, probe)
 
 
 def find_defect(subject: Subject, failure: Failure, device: Device, timeout: float | None = None) -> Defect | None:
     """The defect of the failure's bucket in a run of the subject, if there is one."""
     timeout = timeout or (HANG_TIMEOUT if failure.defect.kind == "hang" else TIMEOUT)
-    trial = trial_of(subject, failure.runs, device, subject.seed, timeout)
+    options = options_for([failure.defect.kind])
+    trial = trial_of(subject, failure.runs, device, subject.seed, timeout, options)
     return next((defect for defect in trial.defects if defect.bucket == failure.defect.bucket), None)
 
 

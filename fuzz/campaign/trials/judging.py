@@ -53,7 +53,8 @@ def defects_of(
     """Every defect of a trial, the device's first; one for each bucket. What is silenced explains no wrong answer.
 
     A reference is one way to compute its op, even for a claim that counts additions: it accuses only of what no
-    rearrangement gives. `other`: what the text gives beside its compiled code, if one of both is wrong.
+    rearrangement gives. `other`: what the text, or code for another target, gives beside the code that has run, if one
+    of both is wrong.
     """
     if kernel.reference:
         judged = [(run, _by_reference(verdict)) for run, verdict in judged]
@@ -61,7 +62,7 @@ def defects_of(
     loud = replace(outcome, findings=tuple(one for one in outcome.findings if not silence_of(one, text)))
     made = _oracle_defects(kernel, scene, loud, judged)
     if other:
-        made = _beside_text(kernel, scene, made, judged, other)
+        made = _beside_other(kernel, scene, made, judged, other)
     answers = [_add_causes(kernel, case, one) for one in made]
     covered = {answer.kind for answer in answers} & {"stateful"}  # a wrong answer says more than one that differs
     unclaimed = (one for one in outcome.findings if not is_claimed(kernel, one))
@@ -70,13 +71,13 @@ def defects_of(
     return tuple({defect.bucket: defect for defect in reversed(every)}.values())[::-1]
 
 
-def _beside_text(kernel: Kernel, scene: Scene, made: list[Defect], judged: Judged, other: OtherAnswer) -> list[Defect]:
-    """The defects of an answer, of which those that the text does not share say so, or that of the text alone."""
-    if other.is_text_right:
+def _beside_other(kernel: Kernel, scene: Scene, made: list[Defect], judged: Judged, other: OtherAnswer) -> list[Defect]:
+    """The defects of an answer, of which those that the other one does not share say so, or that of the other alone."""
+    if other.is_right:
         return [as_compiled_otherwise(one, other) if is_plain_error(one) else one for one in made]
-    verdict = _by_reference(other.text) if kernel.reference else other.text
-    of_text = _wrong(scene, judged[0][0], verdict)
-    return [*made, as_compiled_otherwise(of_text, other)] if is_plain_error(of_text) else made
+    verdict = _by_reference(other.verdict) if kernel.reference else other.verdict
+    of_other = _wrong(scene, judged[0][0], verdict)
+    return [*made, as_compiled_otherwise(of_other, other)] if is_plain_error(of_other) else made
 
 
 def is_plain_error(defect: Defect) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Literal
 
+from kfuzz.campaign.trials.compiled import options_for
 from kfuzz.campaign.trials.defect import Defect
 from kfuzz.campaign.trials.locating import locate
 from kfuzz.campaign.trials.trial import Trial, ignore_progress, run_trial, unfit
@@ -127,7 +128,8 @@ def launches_to_try(
             first = origin.seed if origin is not None and again else 0
             seeds = [first, *(seed_of(first, index) for index in range(1, tries if again else 1))]
             runs = origin.runs if origin is not None else Probe().runs
-            yield tune, [Probe(check, runs, seed, timeout) for seed in seeds]
+            options = options_for([origin.kind] if origin is not None else [])
+            yield tune, [Probe(check, runs, seed, timeout, options=options) for seed in seeds]
 
 
 def _tunes(kernel: Kernel, record: Record, origin: Origin | None) -> list[dict[str, int]]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kfuzz.campaign.properties.find_properties import is_reported, look_at
 from kfuzz.campaign.properties.property import Examined, Look, RunJob, RunJobs, Twin
-from kfuzz.campaign.trials.compiled import compare_with_text
+from kfuzz.campaign.trials.compiled import compare_other_ways
 from kfuzz.campaign.trials.defect import Defect, Scene
 from kfuzz.campaign.trials.earlier_calls import earlier_jobs, jobs_of_other_sizes
 from kfuzz.campaign.trials.hints import add_hints
@@ -205,9 +205,8 @@ def judge_outcome(
     `run_job` runs a reference where the answer is outside its formula, and what properties need; `run_jobs` several
     jobs together, if the device can. `looks_at_all`: at those that are not claimed, too.
     """
-    operand = operand_beside(asked, outcome)
-    if operand:
-        asked = replace(asked, bound=replace(asked.bound, accuracy=replace(asked.bound.accuracy, operand=operand)))
+    planned, operand = asked, operand_beside(asked, outcome)
+    asked = with_operand(asked, operand)
     kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs, bound.sizes)
@@ -231,11 +230,15 @@ def judge_outcome(
         judged = [(got, verdict) for (_, got), (_, verdict) in zip(answers, verdicts, strict=True)]
 
         def judge_all(ran: Outcome) -> list[tuple[Outputs, Verdict]]:
+            own = with_operand(planned, operand_beside(planned, ran)).bound.accuracy
             return [
-                (got, judge(kernel.op, given, got, *claimed)) for _, got in _distinct(kernel, ran.runs, bound.sizes)
+                (got, judge(kernel.op, given, got, own, *claimed[1:]))
+                for _, got in _distinct(kernel, ran.runs, bound.sizes)
             ]
 
-        other = compare_with_text(asked.job, probe, outcome, judged, run_job, judge_all)
+        other = compare_other_ways(asked.job, probe, outcome, judged, run_job, judge_all)
+        if other and not other.is_right and kernel.reference and is_reference_outside(asked, run_job):
+            other = None
     refusals = (outcome.refusal,) if outcome.refusal else ()
     looks = _look(asked, outcome, device, verdicts, run_job, run_jobs, looks_at_all)
     outcome = _add_failures(kernel, outcome, looks)
@@ -287,6 +290,13 @@ def operand_beside(asked: PreparedTrial, outcome: Outcome) -> str:
         return ""
     is_text_run = asked.kernel.front.language.runner.compiles
     return outcome.operand or (operand_of(asked.job) if is_text_run else "")
+
+
+def with_operand(asked: PreparedTrial, operand: str) -> PreparedTrial:
+    """The trial whose products may round their operands to this format, if it is one."""
+    if not operand:
+        return asked
+    return replace(asked, bound=replace(asked.bound, accuracy=replace(asked.bound.accuracy, operand=operand)))
 
 
 def is_right_for(decoy: Decoy, asked: PreparedTrial, given: Outputs, got: Outputs) -> bool:

@@ -108,7 +108,8 @@ class CpuDevice:
         process counts, except for a kernel that is known to end its process.
         """
         outcome = self._first_sure(job, probe, first)
-        return replace(outcome, through=job.through) if job.through else outcome
+        other_ways = (TEXT,) if job.through and job.through == self._through else ()
+        return replace(outcome, through=job.through, other_ways=other_ways) if job.through else outcome
 
     def _first_sure(self, job: Job, probe: Probe, first: Callable[[], Outcome]) -> Outcome:
         try:

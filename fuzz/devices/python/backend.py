@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -51,12 +51,18 @@ from kfuzz.devices.python.calling import Caller, GpuSeen, NamedArrays, NamedView
 from kfuzz.devices.python.capturing import examine_captured
 from kfuzz.devices.python.extensions import CALLS
 from kfuzz.devices.python.gpu_memory import GpuArena, GpuView
-from kfuzz.devices.python.imitated_gpu import B200, GPU, AsksForB200Error
+from kfuzz.devices.python.imitated_gpu import B200, BY_TARGET, GPU, AsksForB200Error
 from kfuzz.devices.python.late_input import LateInput
 from kfuzz.devices.python.lending import ORDINARY, FieldLender
 from kfuzz.devices.python.lent_memory import Memory, Stretch
 from kfuzz.devices.python.libraries import libraries
-from kfuzz.devices.python.loading import Modules, OtherSizesError, OtherWeightsError, forget_modules_beside
+from kfuzz.devices.python.loading import (
+    Modules,
+    OtherSizesError,
+    OtherWeightsError,
+    forget_modules_beside,
+    modules_apart,
+)
 from kfuzz.devices.python.opening import open_compiler, open_lender
 from kfuzz.devices.python.options import CallableOptions
 from kfuzz.devices.python.other_sizes import call_other_sizes, sizes_of
@@ -95,6 +101,17 @@ class EarlierInput:
     outputs: NamedArrays
 
 
+@dataclass
+class ImportedFiles:
+    """The files that a process has imported: what was found meanwhile, and whether a call of one has ended."""
+
+    modules: Modules
+    at_import: dict[tuple[Path, str], tuple[Finding, ...]] = field(default_factory=dict)
+    have_answered: bool = False
+    beside: dict[str, ModuleType] = field(default_factory=dict)
+    """What they have imported, while it is not in use."""
+
+
 class PythonBackend:
     """The modules and the memory of this process. `imitates`: a file of torch sees a GPU, although there is none."""
 
@@ -104,8 +121,9 @@ class PythonBackend:
         warnings.simplefilter("ignore")  # kfuzz tries infinities on purpose, and a library warns of each
         self._memory, self._guard_all, self._imitates = memory, guard_all, imitates
         self._host = HostArena() if memory.on_gpu else memory
-        self._modules, self._has_answered = Modules(memory.on_gpu), False
-        self._at_import: dict[tuple[Path, str], tuple[Finding, ...]] = {}
+        self._files = ImportedFiles(Modules(memory.on_gpu))
+        self._apart_files: dict[str, ImportedFiles] = {}
+        """Those of jobs for a target of their own, by its name."""
 
     @property
     def is_spent(self) -> bool:
@@ -118,7 +136,12 @@ class PythonBackend:
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Call as often as the probe asks; work before the first call does not count as the job's time."""
         try:
+            if job.through:
+                with self._apart(job.through):
+                    return self._run(job, probe, begin)
             return self._run_on_asked_gpu(job, probe, begin)
+        except AsksForB200Error:  # it does not run on the GPU of this target
+            return Outcome()
         except (MemoryError, OutOfMemory):
             message = "too large for this machine as it is now"
             if self._most_bytes is not None and not self._memory.on_gpu:
@@ -127,6 +150,22 @@ class PythonBackend:
                 )
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
 
+    @contextmanager
+    def _apart(self, target: str) -> Iterator[None]:
+        """Imitate a target's GPU meanwhile, with files that are imported by themselves: what they ask of it then, and
+        what they remember, is not that of other calls.
+        """
+        usual = self._files
+        self._files = self._apart_files.setdefault(target, ImportedFiles(Modules(self._memory.on_gpu)))
+        capability = GPU.capability
+        GPU.become(BY_TARGET[target])
+        try:
+            with modules_apart(self._files.beside):
+                yield
+        finally:
+            GPU.become(capability)
+            self._files = usual
+
     def _run_on_asked_gpu(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Do it all again if the file asks for another GPU than the one that is imitated."""
         try:
@@ -134,7 +173,7 @@ class PythonBackend:
         except AsksForB200Error:
             GPU.become(B200)
             forget_modules_beside()  # they may have asked which GPU there is
-            self._modules = Modules(self._memory.on_gpu)
+            self._files.modules = Modules(self._memory.on_gpu)
             return self._run(job, probe, begin)
 
     def _run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
@@ -149,8 +188,8 @@ class PythonBackend:
         as_on_gpu = extensions.as_on_gpu(job.path) if extensions else nullcontext()
         with as_on_gpu, self._watch_import(job, probe, has_programs):
             try:
-                given = self._modules.given(job, call)
-                function = self._modules.function(job, call)
+                given = self._files.modules.given(job, call)
+                function = self._files.modules.function(job, call)
             except OtherSizesError as error:
                 return Outcome(refusal=Refusal(str(error)))
             except OtherWeightsError as error:
@@ -163,8 +202,8 @@ class PythonBackend:
         job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
         gpu: GpuSeen = "real" if self._memory.on_gpu else "imitated" if extensions else "missing"
         caller = Caller(job, call, function, lender, memory, gpu, given)
-        caller.findings += self._at_import.get((job.path, job.source), ())
-        caller.has_answered = self._has_answered
+        caller.findings += self._files.at_import.get((job.path, job.source), ())
+        caller.has_answered = self._files.have_answered
         if probe.option(FarOptions).is_far:
             return examine_far(caller, probe)
         if probe.option(LaunchOptions).only_launches:
@@ -173,10 +212,10 @@ class PythonBackend:
             return examine_captured(caller, probe)
         bench, CALLS.has_seen = Bench(caller, memory, probe, begin, has_programs), False
         if not memory.on_gpu:  # there a kernel is only seen when it is loaded
-            CALLS.operand = ""
+            CALLS.operand, CALLS.targets = "", {}
         try:
             outcome = examine(job, probe, bench)
-            self._has_answered = True
+            self._files.have_answered = True
         except RefusedError as error:
             return Outcome(refusal=error.refusal)
         except Fault as fault:
@@ -185,7 +224,11 @@ class PythonBackend:
         findings = (*caller.findings, *outcome.findings)
         if CALLS.has_seen or any(run.stale for run in runs):
             findings = tuple(one for one in findings if one.line or one.kind not in IMITATED_BY_STATE)  # by an access
-        return replace(outcome, runs=runs, findings=findings, operand=CALLS.operand or self._operand_on_gpu(job))
+        outcome = replace(outcome, runs=runs, findings=findings, operand=CALLS.operand or self._operand_on_gpu(job))
+        if len(CALLS.targets) == 1:
+            ((target, others),) = CALLS.targets.items()
+            outcome = replace(outcome, through=target, other_ways=others)
+        return outcome
 
     def _operand_on_gpu(self, job: Job) -> str:
         """The format to which torch rounds operands of float32 products, or CUDA in the file's strings; empty without a
@@ -208,7 +251,7 @@ class PythonBackend:
         with CALLS.watch(probe, POISONS[0], 0) as findings:
             yield
         if findings:
-            self._at_import[job.path, job.source] = tuple(
+            self._files.at_import[job.path, job.source] = tuple(
                 replace(one, severity="warning", message=f"while the file is imported, {one.message}")
                 for one in findings
             )

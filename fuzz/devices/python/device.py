@@ -94,7 +94,7 @@ class PythonDevice:
             return self.run(job, probe)
         worker = self._worker_for(job)
         hangs = self.name == "cpu" and {one.kind for one in outcome.findings} == {"hang"}  # it had all of its time
-        if worker.pid is None and is_doubtful(outcome, probe.fatal) and not hangs:
+        if worker.pid is None and is_doubtful(outcome, probe.fatal) and not hangs and not job.through:
             second = replace(probe, options=(*probe.options, CallableOptions(is_second=True)))
             return confirm(outcome, lambda: worker.run(job, second), probe.fatal)
         return outcome

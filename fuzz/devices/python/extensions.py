@@ -200,6 +200,10 @@ class DeviceCalls:
         """Whether any watched call had findings since this was last set to False."""
         self.operand = ""
         """The format to which some kernel has rounded operands of float32 products since this was last set to that."""
+        self.targets: dict[str, tuple[str, ...]] = {}
+        """The targets for which a compiler has made what was launched since this was last emptied, each with the others
+        for which it could have made it.
+        """
         self.only_launches = False
         """Calls make no launch: they say which ones are refused."""
         self.callers: set[Path] = set()

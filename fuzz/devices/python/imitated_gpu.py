@@ -1,4 +1,4 @@
-"""The GPU that a process without one imitates: an H200, or a B200 once a file has asked for one.
+"""The GPU that a process without one imitates: an H200, a B200 once a file has asked for one, or that of a target.
 
 Knows the words in which files and compilers ask; it knows no library.
 """
@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-H200, B200 = (9, 0), (10, 0)
+A100, H200, B200 = (8, 0), (9, 0), (10, 0)
 """Their compute capabilities."""
+BY_TARGET = {"sm_80": A100, "sm_90": H200, "sm_100": B200}
+"""By what compilers call their code; the oldest first, since it differs most from that for an H200."""
 NAMES_H200 = re.compile(r"sm_?90|\b9\.0\b", re.IGNORECASE)
 NAMES_B200 = re.compile(r"sm_?100|\b10\.[0x]\b", re.IGNORECASE)
 ONLY = re.compile(r"\bonly\b|\brequire|\bneed", re.IGNORECASE)
@@ -31,7 +33,17 @@ class ImitatedGpu:
     @property
     def architecture(self) -> str:
         """As a compiler calls it, with the instructions of this generation alone."""
-        return "sm_{}{}a".format(*self.capability)
+        return f"{self.target}a"
+
+    @property
+    def target(self) -> str:
+        """As a compiler calls the code for it and for later ones."""
+        return "sm_{}{}".format(*self.capability)
+
+    @property
+    def shared_memory(self) -> int:
+        """Bytes that a block may have at most."""
+        return (163 if self.capability == A100 else 227) << 10
 
     def does_ask_for_b200(self, words: str) -> bool:
         """Whether an error says that this is an H200, and that it takes a B200 or an instruction that an H200 lacks."""

@@ -12,7 +12,7 @@ import os
 import random
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -241,13 +241,31 @@ def search_beside(path: Path, more: Sequence[str] = ()) -> None:
         sys.path.insert(0, folder)
 
 
-def forget_modules_beside() -> None:
-    """Import again what has come from a folder of the file that was run last."""
-    folders = tuple(os.path.join(os.path.realpath(one), "") for one in BESIDE)
+def forget_modules_beside() -> dict[str, ModuleType]:
+    """Import again what has come from a folder of the file that was run last; return what was imported."""
+    folders, found = tuple(os.path.join(os.path.realpath(one), "") for one in BESIDE), dict[str, ModuleType]()
+    others = {"kfuzz", "__main__", *sys.stdlib_module_names}  # the working folder may have all folders in it
     for name, module in list(sys.modules.items()):
-        file = os.path.realpath(getattr(module, "__file__", None) or os.sep)
-        if file.startswith(folders) and INSTALLED not in file and name.partition(".")[0] not in ("kfuzz", "__main__"):
-            del sys.modules[name]
+        file = getattr(module, "__file__", None)
+        if not file or INSTALLED in file or name.partition(".")[0] in others:
+            continue
+        file = os.path.realpath(file)  # a call of the system for each folder
+        if file.startswith(folders) and INSTALLED not in file:
+            found[name] = sys.modules.pop(name)
+    return found
+
+
+@contextlib.contextmanager
+def modules_apart(own: dict[str, ModuleType]) -> Iterator[None]:
+    """Let files import what is beside them once more meanwhile: `own` is what they have imported so before."""
+    others = forget_modules_beside()
+    sys.modules.update(own)
+    try:
+        yield
+    finally:
+        own.clear()
+        own.update(forget_modules_beside())
+        sys.modules.update(others)
 
 
 def check_has_gpu(error: BaseException, path: Path, on_gpu: bool) -> None:

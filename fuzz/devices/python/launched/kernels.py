@@ -32,6 +32,10 @@ class LaunchedKernel:
     """What each array of scratch memory begins at a multiple of."""
     words: Mapping[str, str] = field(default_factory=dict)
     """What its language says for words of CUDA."""
+    target: str = ""
+    """For which GPUs its compiler has made it; empty if that makes it for one target alone."""
+    other_targets: tuple[str, ...] = ()
+    """For which others it could have made it."""
 
 
 def count_parameters(text: str, name: str) -> int:
@@ -43,6 +47,10 @@ def count_parameters(text: str, name: str) -> int:
 
 def run_launch(kernel: LaunchedKernel, made: LaunchArguments) -> None:
     """Run a launch on the cpu device, and leave its results in the arrays."""
+    if kernel.target:
+        CALLS.targets[kernel.target] = tuple(
+            one for one in CALLS.targets.get(kernel.target, kernel.other_targets) if one in kernel.other_targets
+        )
     try:
         left = CALLS.run(_job_of(kernel, made), kernel.words)
     except ClaimError as error:

@@ -113,8 +113,9 @@ class GpuProperties:
     major, minor = property(lambda _: IMITATED.capability[0]), property(lambda _: IMITATED.capability[1])
     multi_processor_count, total_memory, warp_size = 132, 1 << 30, 32
     max_threads_per_multi_processor, shared_memory_per_block = 2048, 48 << 10
-    shared_memory_per_block_optin, regs_per_multiprocessor = 227 << 10, 1 << 16
-    shared_memory_per_multiprocessor, is_integrated, is_multi_gpu_board = 228 << 10, 0, 0
+    shared_memory_per_block_optin = property(lambda _: IMITATED.shared_memory)
+    shared_memory_per_multiprocessor = property(lambda _: IMITATED.shared_memory + (1 << 10))
+    regs_per_multiprocessor, is_integrated, is_multi_gpu_board = 1 << 16, 0, 0
     L2_cache_size, max_threads_per_block = 50 << 20, 1024
     clock_rate, memory_clock_rate, memory_bus_width = 1_980_000, 3_201_000, 6144
     pci_bus_id, pci_device_id, pci_domain_id, uuid = 0, 0, 0, "0"

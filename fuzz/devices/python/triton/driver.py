@@ -1,4 +1,5 @@
-"""Triton without a GPU: a driver like an H200's, which hands each launch to the cpu device instead of to a GPU.
+"""Triton without a GPU: a driver like that of the GPU that is imitated, mostly an H200, which hands each launch to the
+cpu device instead of to a GPU.
 
 Triton's own compiler makes the PTX; only ptxas is left out. Installed once, before a file is imported. Knows what
 surrounds the kernels, in any version of Triton; launches.py knows what a launch is.
@@ -12,6 +13,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,6 +26,7 @@ from triton.compiler.errors import CompileTimeAssertionFailure
 from triton.runtime import autotuner, driver
 
 from kfuzz.devices import cache
+from kfuzz.devices.python.imitated_gpu import BY_TARGET, GPU, H200
 from kfuzz.devices.python.triton.arguments import flatten_arguments
 from kfuzz.devices.python.triton.launches import Compiled, launch
 from kfuzz.devices.worker.helping import is_boxed
@@ -31,10 +34,10 @@ from kfuzz.devices.worker.helping import is_boxed
 Untyped: TypeAlias = Any
 """A thing of Triton's, which has types for none of them."""
 PROPERTIES = {
-    "max_shared_mem": 227 << 10, "max_num_regs": 1 << 16, "multiprocessor_count": 132, "warpSize": 32,
+    "max_num_regs": 1 << 16, "multiprocessor_count": 132, "warpSize": 32,
     "sm_clock_rate": 1_980_000, "mem_clock_rate": 3_201_000, "mem_bus_width": 6144,
 }  # fmt: skip
-"""An H200's, as Triton's driver names them."""
+"""An H200's, as Triton's driver names them; shared memory is that of the GPU that is imitated."""
 ASKED_OF_SMI = {
     "clocks.max.sm": 1980,
     "clocks.current.sm": 1980,
@@ -42,7 +45,6 @@ ASKED_OF_SMI = {
     "clocks.current.memory": 3201,
 }
 """What triton.testing.nvsmi asks nvidia-smi for, and an H200's answers, in MHz."""
-CAPABILITY = 90
 MOST_THREADS = 1024
 REGISTERS, SPILLS = 32, 0
 """The figures of a small kernel: only ptxas knows those of a real one."""
@@ -57,7 +59,7 @@ class Utils:
     """What Triton asks of a GPU, and how a kernel is loaded."""
 
     def get_device_properties(self, _: object = 0) -> dict[str, int]:
-        return dict(PROPERTIES)
+        return {"max_shared_mem": GPU.shared_memory, **PROPERTIES}
 
     def load_binary(self, name: str, kernel: bytes, *_: object) -> tuple[object, str, int, int, int]:
         """The module, the function, and figures: a function is its text."""
@@ -83,6 +85,8 @@ class KernelLauncher:
         if enter is not None:
             enter(metadata)
         kernel = compiled(with_place(text, self._file), self._metadata, self._is_gluon)
+        if self._file in WRITTEN_FOR:  # for the GPU that the process imitates
+            kernel = replace(kernel, target="")
         described = getattr(self._metadata, "tensordesc_meta", None) or ()
         launch(kernel, (x, y, z), tuple(flatten_arguments(self._signature, args, described)))
         if leave is not None:
@@ -102,7 +106,9 @@ def keep_versions(compiler: Untyped) -> None:
         with contextlib.suppress(Exception):  # another version of Triton asks in another way, or not at all
             asked = functools.cache(getattr(compiler, name))
             setattr(compiler, name, asked)
-            asked(*[CAPABILITY][: len(inspect.signature(asked).parameters)])
+            takes = len(inspect.signature(asked).parameters)
+            for capability in BY_TARGET.values() if takes else [H200]:
+                asked(*[number_of(capability)][:takes])
 
 
 WRITTEN_FOR: dict[str, tuple[str, Callable[[int], int]]] = {}
@@ -142,11 +148,17 @@ def compiled(text: str, about: Untyped, is_gluon: bool) -> Compiled:
         align=max(int(getattr(about, f"{one}_scratch_align", 0) or 1) for one in scratch),
         makes_pointers=bool(getattr(about, MAKES_POINTERS, False)),
         is_gluon=is_gluon,
+        target=f"sm_{about.target.arch}",
     )
 
 
+def number_of(capability: tuple[int, int]) -> int:
+    """A compute capability in Triton's words."""
+    return 10 * capability[0] + capability[1]
+
+
 class DriverWithoutGpu(DriverBase):  # type: ignore[misc]  # triton is not there where types are checked
-    """Answers as the driver of an H200."""
+    """Answers as the driver of the GPU that is imitated."""
 
     def __init__(self) -> None:
         self.utils = Utils()
@@ -160,7 +172,7 @@ class DriverWithoutGpu(DriverBase):  # type: ignore[misc]  # triton is not there
         return ty
 
     def get_current_target(self) -> GPUTarget:
-        return GPUTarget("cuda", CAPABILITY, PROPERTIES["warpSize"])
+        return GPUTarget("cuda", number_of(GPU.capability), PROPERTIES["warpSize"])
 
     def get_active_torch_device(self) -> torch.device:
         return torch.device("cuda", 0)
@@ -177,7 +189,8 @@ class DriverWithoutGpu(DriverBase):  # type: ignore[misc]  # triton is not there
     def clear_cache(self, cache: object) -> None: ...
 
     def get_current_device(self) -> int:
-        return 0
+        """Another number for a GPU of another target: Triton keeps by it what it has compiled, and knows of the GPU."""
+        return 0 if GPU.capability == H200 else number_of(GPU.capability)
 
     def set_current_device(self, _: object) -> None: ...
 
@@ -185,7 +198,7 @@ class DriverWithoutGpu(DriverBase):  # type: ignore[misc]  # triton is not there
         return 0
 
     def get_device_capability(self, _: object = 0) -> tuple[int, int]:
-        return divmod(CAPABILITY, 10)
+        return GPU.capability
 
 
 def answer_of_smi(attributes: Sequence[str]) -> list[int]:

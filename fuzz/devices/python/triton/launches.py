@@ -1,6 +1,7 @@
 """A launch of Triton on the cpu device. Knows what a launch gives; it knows no version of Triton."""
 
 import operator
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -10,10 +11,15 @@ import torch
 
 from kfuzz.devices import ClaimError, UnsupportedError
 from kfuzz.devices.python.extensions import CALLS
+from kfuzz.devices.python.imitated_gpu import BY_TARGET, H200
 from kfuzz.devices.python.launched.kernels import LaunchedKernel, count_parameters, run_launch
 from kfuzz.devices.python.triton.arguments import PassedValue, TritonArguments
 
 LANES = 32
+OF_ONE_GENERATION = re.compile(r"\b(?:wgmma|tcgen05)\.")
+"""In PTX: instructions of one generation of GPUs alone."""
+SINCE_HOPPER = re.compile(r"\b(?:mbarrier|cp\.async\.bulk)\.|\.cluster\b|\bfence\.proxy\b")
+"""Those that an A100 lacks."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,19 @@ class Compiled:
     """What each array of scratch memory begins at a multiple of."""
     makes_pointers: bool
     is_gluon: bool = False
+    target: str = ""
+    """For which GPUs, as in `sm_90`."""
+
+    @property
+    def other_targets(self) -> tuple[str, ...]:
+        """For which others it could have been made: Triton replaces what a GPU lacks, and Gluon ends the process."""
+        others = [one for one in BY_TARGET if one != self.target]
+        if not self.is_gluon:
+            return tuple(others)
+        if OF_ONE_GENERATION.search(self.text):
+            return ()
+        is_new = SINCE_HOPPER.search(self.text) is not None
+        return tuple(one for one in others if not is_new or BY_TARGET[one] >= H200)
 
 
 def launch(kernel: Compiled, grid: Sequence[SupportsIndex], given: Sequence[PassedValue]) -> None:
@@ -67,6 +86,8 @@ def launch(kernel: Compiled, grid: Sequence[SupportsIndex], given: Sequence[Pass
                 is_tiled=True,
                 is_fenced=not kernel.is_gluon,
                 align=kernel.align,
+                target=kernel.target,
+                other_targets=kernel.other_targets,
             ),
             made,
         )

@@ -1,4 +1,6 @@
-"""The text of a kernel beside what nvcc makes of it: a finding where one of both is wrong and the other right."""
+"""The text of a kernel beside what nvcc makes of it, and the code for two targets of a compiler: a finding where one of
+both is wrong and the other right.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,12 +11,17 @@ import pytest
 from our_kernels import our_kernel
 from with_nvcc import needs_nvcc
 
+from kfuzz.campaign.minimizing.minimize import Failure, minimize, record_of
+from kfuzz.campaign.minimizing.subject import subject_of
+from kfuzz.campaign.schedule import probe_of
 from kfuzz.campaign.trials.locating import locate
+from kfuzz.campaign.trials.replay import replay
 from kfuzz.campaign.trials.trial import Trial, run_trial
 from kfuzz.cases.case import Case, case_of
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.devices import TEXT, Circumstances, ClaimError, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices import TEXT, Circumstances, ClaimError, Finding, Job, Outcome, Probe, Refusal, Run
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.targets import TargetOptions
 
 COMPILED = Path(__file__).parents[3] / "data" / "compiled"
 PROBE = Probe(check=True, runs=2, seed=1, timeout=20.0)
@@ -133,7 +140,8 @@ class Compiling:
         is_text = job.through == TEXT
         added = (self._text if is_text else self._code)[: probe.runs]
         runs = tuple(Run(Circumstances(f"run {i}"), {"y": (y + one).astype(np.float32)}) for i, one in enumerate(added))
-        return Outcome(runs, self._findings if is_text else (), through="" if is_text else "nvcc")
+        findings = self._findings if is_text else ()
+        return Outcome(runs, findings, through="" if is_text else "nvcc", other_ways=() if is_text else (TEXT,))
 
     def close(self) -> None:
         pass
@@ -158,3 +166,101 @@ def test_answers_that_vary_say_nothing_of_a_compiler(how: str) -> None:
     device = Compiling(code, text, findings)
     trial = run_trial(our_kernel("softmax/online_block"), case, {"threads": 32}, device, Probe(runs=2))
     assert kinds(trial) == wanted
+
+
+class OfTargets:
+    """A device whose compiler adds to the right answer of each target what is given; one that is not given refuses.
+
+    `own` is the answer of a job that asks for no target; `sm_90` is given where a file that forgets its earlier calls
+    answers otherwise.
+    """
+
+    name = "of targets"
+
+    def __init__(self, own: Sequence[float], findings: tuple[Finding, ...] = (), **others: Sequence[float]) -> None:
+        self._added, self._findings = {"": own, "sm_90": own, **others}, findings
+        self.asked = list[str]()
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        self.asked.append(job.through)
+        if job.through not in self._added:
+            return Outcome(refusal=Refusal("it takes no such GPU"))
+        x = next(one.content for one in job.buffers if one.content is not None).astype(np.float64)
+        with np.errstate(all="ignore"):  # a smaller case may have infinities
+            e = np.exp(x - x.max(axis=-1, keepdims=True))
+            y = e / e.sum(axis=-1, keepdims=True)
+        every = self._added[job.through][: probe.runs]
+        runs = tuple(Run(Circumstances(f"run {i}"), {"y": (y + one).astype(np.float32)}) for i, one in enumerate(every))
+        findings = self._findings if job.through == "sm_80" else ()
+        return Outcome(runs, findings, through=job.through or "sm_90", other_ways=("sm_80", "sm_100"))
+
+    def close(self) -> None:
+        pass
+
+
+RIGHT, WRONG, VARYING = [0, 0], [1, 1], [0, 1]
+ERROR = [("error", "compiled-otherwise")]
+NUMERIC = [("error", "numeric")]
+TARGETS = {
+    "all right": (OfTargets(RIGHT, sm_80=RIGHT), []),
+    "the other wrong": (OfTargets(RIGHT, sm_80=WRONG), ERROR),
+    "the own wrong": (OfTargets(WRONG, sm_80=RIGHT), ERROR),
+    "both wrong": (OfTargets(WRONG, sm_80=WRONG), NUMERIC),
+    "the first other refused, the second wrong": (OfTargets(RIGHT, sm_100=WRONG), ERROR),
+    "the first other right, the second wrong": (OfTargets(RIGHT, sm_80=RIGHT, sm_100=WRONG), []),
+    "all others refused": (OfTargets(RIGHT), []),
+    "all others refused, the own wrong": (OfTargets(WRONG), NUMERIC),
+    "the other varies": (OfTargets(RIGHT, sm_80=VARYING), []),
+    "the other varies from a wrong one": (OfTargets(WRONG, sm_80=VARYING), NUMERIC),
+    "the other races": (OfTargets(RIGHT, RACE, sm_80=WRONG), []),
+    "wrong without the earlier calls": (OfTargets(RIGHT, sm_90=WRONG, sm_80=WRONG), []),
+    "right without the earlier calls": (OfTargets(WRONG, sm_90=RIGHT, sm_80=RIGHT), NUMERIC),
+}
+COMPARING = Probe(runs=2, options=(TargetOptions(compares=True),))
+
+
+def softmax_case() -> Case:
+    return case_of("softmax", {"x": np.linspace(-1, 1, 12, dtype=np.float32).reshape(2, 6)})
+
+
+def trial_on(device: OfTargets, probe: Probe) -> Trial:
+    return run_trial(our_kernel("softmax/online_block"), softmax_case(), {"threads": 32}, device, probe)
+
+
+@pytest.mark.parametrize("how", TARGETS)
+def test_the_code_for_two_targets_has_to_be_right(how: str) -> None:
+    device, wanted = TARGETS[how]
+    assert kinds(trial_on(device, COMPARING)) == wanted
+
+
+@pytest.mark.parametrize(("own", "other"), [(RIGHT, WRONG), (WRONG, RIGHT)])
+def test_a_finding_names_both_targets(own: list[float], other: list[float]) -> None:
+    (found,) = trial_on(OfTargets(own, sm_80=other), COMPARING).defects
+    right, wrong = ("sm_90", "sm_80") if own == RIGHT else ("sm_80", "sm_90")
+    worst = found.worst
+    assert worst is not None
+    assert f"; the code for {right} gives {worst.want:.2f}" in found.message
+    assert f", which is right; that for {wrong} gives {worst.got:.9g} (0x{worst.got_bits})" in found.message
+
+
+def test_only_some_trials_run_the_code_for_a_second_target() -> None:
+    kernel = our_kernel("softmax/online_block")
+    chosen = [n for n in range(40) if probe_of(kernel, 1, n, 2, 3.0).option(TargetOptions).compares]
+    assert chosen == [4, 11, 18, 25, 32, 39]
+    device = OfTargets(RIGHT, sm_80=WRONG)
+    assert trial_on(device, Probe(runs=2)).defects == ()
+    assert device.asked == [""]
+
+
+def test_a_kept_case_is_replayed_and_made_smaller_on_both_targets() -> None:
+    kernel, device = our_kernel("softmax/online_block"), OfTargets(RIGHT, sm_80=WRONG)
+    subject = subject_of(kernel, softmax_case(), {"threads": 32}, False, 0)
+    (found,) = trial_on(device, COMPARING).defects
+    smaller = minimize(Failure(subject, found, 2), device, again=2)
+    assert smaller.failure.subject.case.elements == 2
+    assert (smaller.failing, smaller.again) == (2, 2)
+    record = record_of(smaller, device.name)
+    assert replay(record, kernel, device).status == "broken"
+    assert record.origin is not None
+    of_another = replace(record, origin=replace(record.origin, kind="numeric"))
+    assert replay(of_another, kernel, device).status == "fixed"

@@ -36,14 +36,15 @@ def as_in_3_6(tool: Tool) -> SimpleNamespace:
     return SimpleNamespace(get_ptxas=lambda arch: tool.start(), get_ptxas_version=lambda arch=80: tool.start())
 
 
-@pytest.mark.parametrize(("version", "arguments"), [(as_in_3_4, ()), (as_in_3_6, (90,))])
-def test_no_tool_is_started_after_its_version_is_known(version, arguments: tuple[int, ...]) -> None:  # noqa: ANN001  a version
+@pytest.mark.parametrize(("version", "targets"), [(as_in_3_4, [()]), (as_in_3_6, [(80,), (90,), (100,)])])
+def test_no_tool_is_started_after_its_version_is_known(version, targets: list[tuple[int, ...]]) -> None:  # noqa: ANN001  a version
     tool = Tool()
     compiler = version(tool)
     driver().keep_versions(compiler)
     known = tool.starts
-    assert known == 2
-    assert compiler.get_ptxas(*arguments) == compiler.get_ptxas_version(*arguments) == "13.0"
+    assert known == 2 * len(targets)
+    for target in targets:
+        assert compiler.get_ptxas(*target) == compiler.get_ptxas_version(*target) == "13.0"
     assert tool.starts == known
 
 
