@@ -42,4 +42,12 @@ class Cuda(Language):
         return read_launches(front, claim, names, arrays, unused_inputs(op))
 
 
+class ThroughNvcc(Cuda):
+    """CUDA of which the PTX is meant that nvcc makes of it."""
+
+    through = "nvcc"
+
+
 LANGUAGE: Language = Cuda()
+THROUGH: dict[str, Language] = {"nvcc": ThroughNvcc()}
+"""The same text through a compiler, by the compiler's name."""

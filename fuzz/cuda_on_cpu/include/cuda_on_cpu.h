@@ -55,7 +55,6 @@ static inline float fminf(float a, float b);
 #include "cuda_on_cpu/entry.h"
 #include "cuda_on_cpu/textures.h"
 #ifdef CUDA_ON_CPU_COUNT
-#include "cuda_on_cpu/counted_functions.h"
-#else
-#include "cuda_on_cpu/ptx/module.h"
+#include "cuda_on_cpu/ptx/counted_registers.h"
 #endif
+#include "cuda_on_cpu/ptx/module.h"

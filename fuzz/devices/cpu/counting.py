@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import Buffer, Job, Outcome, Probe, Run, host_compiler
+from kfuzz.devices import Buffer, ClaimError, Job, Outcome, Probe, Run, host_compiler
 from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.cpu.abi import Runtime, Schedule
 from kfuzz.devices.cpu.backend import RESERVED, LoadedFlavour, PlacedJob, limit_process
@@ -43,6 +43,10 @@ RECIPROCAL, QUOTIENT, PRODUCT, FAST = 8, 16, 32, 64
 """Flags of a trail, as in trails.h: 1 / s, a / s, a * (1 / s), and a division by __fdividef."""
 
 
+class UncountedError(ClaimError):
+    """The kernel does what is not counted: where and what."""
+
+
 @dataclass(frozen=True)
 class RunCounts:
     """The counts of one run: for each output, an array of its shape with a trail for each element; and the tally.
@@ -68,8 +72,11 @@ class Counter:
         self._worker = Worker(MODULE, grace=GRACE, slack=SLACK, start=start, returns_outputs=False)
 
     def count(self, job: Job, seed: int = 0, timeout: float = 10.0) -> RunCounts | None:
-        """Count in one run of the job; None if the run does not end. Raises what a device may raise."""
+        """Count in one run of the job; None if it does not end. Raises UncountedError and what a device may raise."""
         outcome = self._worker.run(job, Probe(runs=2, seed=seed, timeout=timeout))
+        if outcome.refusal is not None:
+            place = f"{job.path}:{outcome.refusal.line}: " if outcome.refusal.line else ""
+            raise UncountedError(f"{place}{outcome.refusal.words}")
         if not outcome.runs:
             return None
         outputs = dict(outcome.runs[0].outputs)
@@ -101,15 +108,16 @@ class CountingBackend:
         laid_out = PlacedJob(job, program, probe.seed)
         begin("counting")
         program.loaded.function("cuda_on_cpu_count_begin", [])()
-        run = laid_out.run(self._runtime, Manner(Schedule.forward, POISONS[0]), probe.timeout).run
+        done = laid_out.run(self._runtime, Manner(Schedule.forward, POISONS[0]), probe.timeout)
+        run = done.run
         if run is None:
-            return Outcome()
+            return Outcome(refusal=done.refusal)
         addresses = laid_out.addresses()
         outputs = {one.name: read_trails(program, one, addresses[one.name]) for one in job.buffers if one.is_output}
         return Outcome((Run(run.circumstances, {**outputs, TALLY: read_tally(program)}),))
 
     def _load(self, job: Job) -> LoadedFlavour:
-        key = (job.path, job.source, job.flags, job.entries)
+        key = (job.path, job.source, job.flags, job.entries, job.through)
         if self._program is None or key != self._key:
             if self._program is not None:
                 self._runtime.forget(self._program.loaded)

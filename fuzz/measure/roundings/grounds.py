@@ -30,7 +30,7 @@ MOST_ELEMENTS, MOST_THREADS = 1 << 16, 1 << 15
 SEED = 20
 ROWS = 3
 """Rows of a case, if it has rows: three orders of values; each at four alignments if the kernel reads vectors."""
-VECTORS = re.compile(r"\b(?:float|double|int|uint)[234]\b")
+VECTORS = re.compile(r"\b(?:float|double|int|uint)[234]\b|\b(?:ld|st)\.[\w.:]*\.v[24]\.")
 
 SizesAndTune = tuple[dict[str, int], dict[str, int]]
 """Axes and tune."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter, RunCounts
+from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter, RunCounts, UncountedError
 from kfuzz.measure.roundings.grounds import grounds, inputs_of
 
 SEEDS = (1, 2)
@@ -77,7 +77,10 @@ def sampled(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], co
     counts: list[RunCounts] = []
     for seed in SEEDS:
         bound = kernel.bind(inputs_of(kernel, axes), tune)
-        counted = counter.count(bound.job, seed)
+        try:
+            counted = counter.count(bound.job, seed)
+        except UncountedError as error:
+            return str(error)
         if counted is None:
             return "the kernel does not come to its end while it is counted"
         if counted.lost:

@@ -5,10 +5,12 @@ Knows the lines of a front matter; never what a key means.
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.language import kernel_file
 from kfuzz.claims.language.front_matter import with_claim
+from kfuzz.claims.language.language import Language
 from kfuzz.claims.language.languages import language_of
 
 Tables = Mapping[str, Mapping[str, str]]
@@ -21,15 +23,20 @@ KEY = re.compile(r"\s*(\w+)\s*[=.]")
 def with_tables(kernel: Kernel, tables: Tables) -> Kernel:
     """The kernel with these tables in place of its claim's own; an empty table is left out."""
     if kernel.front.said:
-        return read(
-            kernel_file.beside(kernel.path, kernel.source, toml_with(kernel.front.toml, tables), kernel.front.said)
-        )
+        toml = toml_with(kernel.front.toml, tables)
+        made = read(kernel_file.beside(kernel.path, kernel.source, toml, kernel.front.said))
+        return in_language(made, kernel.front.language)
     lines = kernel.source.split("\n")
     first = kernel.front.first - 1
     after = first + kernel.front.toml.count("\n") + 1
     mark = kernel.front.language.mark
-    made = [*lines[:first], commented(toml_with(kernel.front.toml, tables), mark), *lines[after:]]
-    return read(kernel_file.parse(kernel.path, "\n".join(made)))
+    text = [*lines[:first], commented(toml_with(kernel.front.toml, tables), mark), *lines[after:]]
+    return in_language(read(kernel_file.parse(kernel.path, "\n".join(text))), kernel.front.language)
+
+
+def in_language(kernel: Kernel, language: Language) -> Kernel:
+    """The kernel with its text in this language, such as CUDA of which the PTX is meant."""
+    return replace(kernel, front=replace(kernel.front, language=language))
 
 
 def claim_of(kernel: Kernel) -> str:

@@ -66,6 +66,20 @@ def test_what_does_not_fit_is_one_line(tmp_path: Path, edit: tuple[str, str], wh
     assert "\n" not in str(error.value)
 
 
+EXPONENT = "shl.b32 %r1, %r1, 23;"
+
+
+@pytest.mark.parametrize(("exponents", "exp"), [(0, "__expf"), (1, "__expf"), (2, None)])
+def test_an_exp_without_an_exponent_of_its_own_is_a_fast_one(tmp_path: Path, exponents: int, exp: str | None) -> None:
+    """nvcc's expf shifts the exponent of its answer into place, and is as exact as the claim says without the key."""
+    text = (DATA / "ptx" / "softmax.ptx").read_text(encoding="utf-8")
+    assert (text.count("ex2.approx"), text.count('// exp    = "__expf"\n'), text.count(", 23;")) == (2, 1, 0)
+    text = text.replace('// exp    = "__expf"\n', "").replace("\tret;", f"\t{EXPONENT * exponents}\n\tret;")
+    (tmp_path / "mine.ptx").write_text(text)
+    said = {one.key: one.value for one in load(tmp_path / "mine.ptx").rounding.read_off}
+    assert said.get("exp") == exp
+
+
 @pytest.mark.slow(3)
 def test_a_campaign_finds_a_deleted_barrier_and_nothing_without_it(tmp_path: Path) -> None:
     assert kfuzz.fuzz(DATA / "ptx" / "row_sum.ptx", device="cpu", cases=6, seed=1).exit_code == 0

@@ -80,7 +80,7 @@ using Both = std::enable_if_t<are_numbers<A, B>, Counted<Common<A, B>>>;
 
 // Adding 0 is exact; any other addition rounds, for each term of either side. A step toward an element is one addition.
 template <class T>
-Counted<T> sum_of(const Counted<T> &a, const Counted<T> &b, T value, uint32_t last = 0) {
+CUDA_ON_CPU_OUT_OF_LINE Counted<T> sum_of(const Counted<T> &a, const Counted<T> &b, T value, uint32_t last = 0) {
   Trail s = tables.trails[a.trail()], t = tables.trails[b.trail()];
   uint32_t flags = s.flags & t.flags & is_constant ? uint32_t{is_constant} : is_difference | last;
   if (a.value == 0 || b.value == 0) {
@@ -103,7 +103,7 @@ bool is_rescale(const Counted<T> &a, const Trail &s, const Counted<T> &b, const 
 }
 
 template <class T>
-Counted<T> product_of(const Counted<T> &a, const Counted<T> &b, T value) {
+CUDA_ON_CPU_OUT_OF_LINE Counted<T> product_of(const Counted<T> &a, const Counted<T> &b, T value) {
   Trail s = tables.trails[a.trail()], t = tables.trails[b.trail()];
   if (s.flags & is_constant) return {value, number_of(part_of(t))};
   if (t.flags & is_constant) return {value, number_of(part_of(s))};
@@ -125,7 +125,7 @@ Counted<T> product_of(const Counted<T> &a, const Counted<T> &b, T value) {
 }
 
 template <class T>
-Counted<T> quotient_of(const Counted<T> &a, const Counted<T> &b, T value, uint32_t fast = 0) {
+CUDA_ON_CPU_OUT_OF_LINE Counted<T> quotient_of(const Counted<T> &a, const Counted<T> &b, T value, uint32_t fast = 0) {
   Trail s = tables.trails[a.trail()], t = tables.trails[b.trail()];
   if (t.flags & is_constant) return {value, number_of(part_of(s))};
   uint32_t divisor = hash_bits(b.value) | 1u;  // never 0, which means none
@@ -136,7 +136,7 @@ Counted<T> quotient_of(const Counted<T> &a, const Counted<T> &b, T value, uint32
 
 // A function that ends the sum in its argument.
 template <class T>
-Counted<T> function_of(const Counted<T> &a, T value, uint32_t flags = 0) {
+CUDA_ON_CPU_OUT_OF_LINE Counted<T> function_of(const Counted<T> &a, T value, uint32_t flags = 0) {
   Trail t = tables.trails[a.trail()];
   if (t.flags & is_constant) return {value, is_constant};
   t = closed(t);
@@ -145,7 +145,7 @@ Counted<T> function_of(const Counted<T> &a, T value, uint32_t flags = 0) {
 }
 
 template <class T>
-Counted<T> exp_of(const Counted<T> &a, T value) {
+CUDA_ON_CPU_OUT_OF_LINE Counted<T> exp_of(const Counted<T> &a, T value) {
   uint32_t flags = tables.trails[a.trail()].flags;
   if (!(flags & is_constant)) {
     tally.exps++;
@@ -156,13 +156,13 @@ Counted<T> exp_of(const Counted<T> &a, T value) {
 
 // An exp of a constant base; any other power is a product.
 template <class T>
-Counted<T> power_of(const Counted<T> &a, const Counted<T> &b, T value) {
+CUDA_ON_CPU_OUT_OF_LINE Counted<T> power_of(const Counted<T> &a, const Counted<T> &b, T value) {
   return tables.trails[a.trail()].flags & is_constant ? exp_of(b, value) : function_of(a, value);
 }
 
 // A function that keeps the counts of its argument.
 template <class T>
-Counted<T> same_of(const Counted<T> &a, T value) {
+CUDA_ON_CPU_OUT_OF_LINE Counted<T> same_of(const Counted<T> &a, T value) {
   Trail t = tables.trails[a.trail()];
   t.flags &= is_constant | is_difference;
   return {value, number_of(t)};
@@ -209,22 +209,25 @@ CUDA_ON_CPU_COMPARED(!=)
 
 constexpr uint64_t moved_mark = uint64_t{0xC0F4ED} << 40;
 
-template <class T>
-uint64_t sent(const Counted<T> &a) {
+inline uint64_t sent(double value, uint32_t trail) {
   uint32_t at = tables.next_moved++ % most_moved;
-  tables.moved[at] = {static_cast<double>(a.value), a.trail()};
+  tables.moved[at] = {value, trail};
   return moved_mark | at;
+}
+// None of a lane that does not take part.
+inline const Moved *moved_by(uint64_t bits) {
+  return bits >> 40 == moved_mark >> 40 ? &tables.moved[bits % most_moved] : nullptr;
 }
 template <class T>
 Counted<T> received(uint64_t bits) {
-  if (bits >> 40 != moved_mark >> 40) return {from_bits<T>(bits), 0};  // of a lane that does not take part
-  const Moved &one = tables.moved[bits % most_moved];
-  return {static_cast<T>(one.value), one.trail};
+  const Moved *one = moved_by(bits);
+  if (!one) return {from_bits<T>(bits), 0};
+  return {static_cast<T>(one->value), one->trail};
 }
 template <>
-inline uint64_t to_bits(Counted<float> a) { return sent(a); }
+inline uint64_t to_bits(Counted<float> a) { return sent(static_cast<double>(a.value), a.trail()); }
 template <>
-inline uint64_t to_bits(Counted<double> a) { return sent(a); }
+inline uint64_t to_bits(Counted<double> a) { return sent(a.value, a.trail()); }
 template <>
 inline Counted<float> from_bits(uint64_t bits) { return received<float>(bits); }
 template <>
@@ -259,15 +262,17 @@ constexpr bool is_trivial<counted_float> = true;
 template <>
 constexpr bool is_trivial<counted_double> = true;
 
-template <>
-inline counted_float max_number(counted_float a, counted_float b) {
-  float most = max_number<float>(a.value, b.value);
-  return {most, to_bits(most) == to_bits(a.value) ? a.trail() : b.trail()};
+template <class T>
+Counted<T> chosen_of(const Counted<T> &a, const Counted<T> &b, T value) {
+  return {value, to_bits(value) == to_bits(a.value) ? a.trail() : b.trail()};
 }
-template <>
-inline counted_float min_number(counted_float a, counted_float b) {
-  float least = min_number<float>(a.value, b.value);
-  return {least, to_bits(least) == to_bits(a.value) ? a.trail() : b.trail()};
-}
+#define CUDA_ON_CPU_COUNTED_CHOICE(name, T) \
+  template <>                               \
+  inline Counted<T> name(Counted<T> a, Counted<T> b) { return chosen_of(a, b, name<T>(a.value, b.value)); }
+CUDA_ON_CPU_COUNTED_CHOICE(max_number, float)
+CUDA_ON_CPU_COUNTED_CHOICE(min_number, float)
+CUDA_ON_CPU_COUNTED_CHOICE(max_number, double)
+CUDA_ON_CPU_COUNTED_CHOICE(min_number, double)
+#undef CUDA_ON_CPU_COUNTED_CHOICE
 
 }  // namespace cuda_on_cpu

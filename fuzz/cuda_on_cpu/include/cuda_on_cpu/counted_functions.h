@@ -104,6 +104,41 @@ CUDA_ON_CPU_COUNTED_TEST(isfinite)
 CUDA_ON_CPU_COUNTED_TEST(signbit)
 #undef CUDA_ON_CPU_COUNTED_TEST
 
+// In another direction an operation rounds as often.
+#define CUDA_ON_CPU_COUNTED_TOWARD(mode, letter, fma, T)                                                                \
+  static inline cuda_on_cpu::Counted<T> __##letter##add_##mode(cuda_on_cpu::Counted<T> a, cuda_on_cpu::Counted<T> b) {  \
+    return cuda_on_cpu::sum_of(a, b, __##letter##add_##mode(a.value, b.value));                                         \
+  }                                                                                                                     \
+  static inline cuda_on_cpu::Counted<T> __##letter##sub_##mode(cuda_on_cpu::Counted<T> a, cuda_on_cpu::Counted<T> b) {  \
+    return cuda_on_cpu::difference_of(a, b, __##letter##sub_##mode(a.value, b.value));                                  \
+  }                                                                                                                     \
+  static inline cuda_on_cpu::Counted<T> __##letter##mul_##mode(cuda_on_cpu::Counted<T> a, cuda_on_cpu::Counted<T> b) {  \
+    return cuda_on_cpu::product_of(a, b, __##letter##mul_##mode(a.value, b.value));                                     \
+  }                                                                                                                     \
+  static inline cuda_on_cpu::Counted<T> __##letter##div_##mode(cuda_on_cpu::Counted<T> a, cuda_on_cpu::Counted<T> b) {  \
+    return cuda_on_cpu::quotient_of(a, b, __##letter##div_##mode(a.value, b.value));                                    \
+  }                                                                                                                     \
+  static inline cuda_on_cpu::Counted<T> __##letter##rcp_##mode(cuda_on_cpu::Counted<T> a) {                             \
+    return cuda_on_cpu::quotient_of(cuda_on_cpu::Counted<T>(1), a, __##letter##rcp_##mode(a.value));                    \
+  }                                                                                                                     \
+  static inline cuda_on_cpu::Counted<T> __##letter##sqrt_##mode(cuda_on_cpu::Counted<T> a) {                            \
+    return cuda_on_cpu::function_of(a, __##letter##sqrt_##mode(a.value));                                               \
+  }                                                                                                                     \
+  static inline cuda_on_cpu::Counted<T> fma##_##mode(cuda_on_cpu::Counted<T> a, cuda_on_cpu::Counted<T> b,              \
+                                                     cuda_on_cpu::Counted<T> c) {                                       \
+    return cuda_on_cpu::sum_of(cuda_on_cpu::product_of(a, b, a.value * b.value), c, fma##_##mode(a.value, b.value, c.value)); \
+  }
+CUDA_ON_CPU_COUNTED_TOWARD(rz, f, __fmaf, float)
+CUDA_ON_CPU_COUNTED_TOWARD(ru, f, __fmaf, float)
+CUDA_ON_CPU_COUNTED_TOWARD(rd, f, __fmaf, float)
+CUDA_ON_CPU_COUNTED_TOWARD(rz, d, __fma, double)
+CUDA_ON_CPU_COUNTED_TOWARD(ru, d, __fma, double)
+CUDA_ON_CPU_COUNTED_TOWARD(rd, d, __fma, double)
+#undef CUDA_ON_CPU_COUNTED_TOWARD
+static inline cuda_on_cpu::counted_float __saturatef(cuda_on_cpu::counted_float a) {
+  return cuda_on_cpu::same_of(a, __saturatef(a.value));
+}
+
 #define CUDA_ON_CPU_COUNTED_ROUNDED(letter, T)                                                                       \
   static inline cuda_on_cpu::Counted<T> __##letter##add_rn(cuda_on_cpu::Counted<T> a, cuda_on_cpu::Counted<T> b) { return a + b; } \
   static inline cuda_on_cpu::Counted<T> __##letter##sub_rn(cuda_on_cpu::Counted<T> a, cuda_on_cpu::Counted<T> b) { return a - b; } \
@@ -189,7 +224,9 @@ CUDA_ON_CPU_IMPORT void cuda_on_cpu_count_begin() {
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_trails_of(const char *first, uint64_t count, uint64_t step, cuda_on_cpu::Trail *out) {
   for (uint64_t i = 0; i < count; i++) {
     const cuda_on_cpu::Noted *one = cuda_on_cpu::find(first + i * step);
-    out[i] = cuda_on_cpu::is_current(one->run) ? cuda_on_cpu::tables.trails[one->trail] : cuda_on_cpu::Trail{};
+    bool is_lost = cuda_on_cpu::is_current(one->run) && one->trail == cuda_on_cpu::lost_trail;
+    if (is_lost) cuda_on_cpu::tally.lost++;
+    out[i] = cuda_on_cpu::is_current(one->run) && !is_lost ? cuda_on_cpu::tables.trails[one->trail] : cuda_on_cpu::Trail{};
   }
 }
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_tally(cuda_on_cpu::Tally *out) { *out = cuda_on_cpu::tally; }

@@ -4,6 +4,7 @@
 // that -ftz=true, which concerns float32 alone, changes nothing here.
 #pragma once
 #include "bits.h"
+#include "directions.h"
 
 #ifdef CUDA_ON_CPU_COUNT
 #error "halves and bfloat16 do not count: additions after a conversion would seem to be of constants"
@@ -11,7 +12,6 @@
 
 namespace cuda_on_cpu {
 
-enum class Rounding { nearest, to_zero, up, down };
 // Away from 0 if the digits that are too many and these `width` random bits, as fractions, make one or more.
 struct RandomRounding {
   uint32_t bits;

@@ -87,6 +87,9 @@ struct Noted {
 };
 constexpr uint64_t most_noted = 1u << 21;
 
+// In place of a trail: integers made of a number whose trail they do not keep (ptx/counted_registers.h).
+constexpr uint32_t lost_trail = ~0u;
+
 // A warp collective moves 64 bits: a number goes through it as its index among the last ones that did.
 struct Moved {
   double value;
@@ -125,7 +128,9 @@ inline uint64_t scramble(uint64_t key) {
   return (key ^ key >> 29) * 0xBF58476D1CE4E5B9u >> 20;
 }
 
-inline uint32_t number_of(const Trail &t) {
+// Out of line: a kernel calls these everywhere, and g++ takes minutes for large ones else.
+#define CUDA_ON_CPU_OUT_OF_LINE __attribute__((noinline)) inline
+CUDA_ON_CPU_OUT_OF_LINE uint32_t number_of(const Trail &t) {
   bool has_adds = t.sum.any() | t.inner.any() | t.divided.any();
   if (!has_adds && !(t.scalings | t.divisor) && t.flags <= is_constant) return t.flags;
   uint64_t at = t.flags;
@@ -147,7 +152,7 @@ inline uint32_t number_of(const Trail &t) {
   }
 }
 
-inline Noted *find(const volatile void *p) {
+CUDA_ON_CPU_OUT_OF_LINE Noted *find(const volatile void *p) {
   auto address = reinterpret_cast<uintptr_t>(p);
   for (uint64_t at = (address >> 2) + scramble(address >> 14);; at++) {  // neighbours lie side by side, pages anywhere
     Noted &one = tables.noted[at % most_noted];
@@ -161,15 +166,16 @@ inline uint32_t hash_bits(T value) {
   return static_cast<uint32_t>(bits ^ bits >> 32);
 }
 
-template <class T>
-inline void note(const volatile void *p, T value, uint32_t trail) {
+CUDA_ON_CPU_OUT_OF_LINE void note_bits(const volatile void *p, uint32_t bits, uint32_t trail) {
   Noted *one = find(p);
   if (!is_current(one->run) && ++tables.noted_count > most_noted / 2) {
     tally.crowded++;
     return;
   }
-  *one = {reinterpret_cast<uintptr_t>(p), tables.run, trail, hash_bits(value)};
+  *one = {reinterpret_cast<uintptr_t>(p), tables.run, trail, bits};
 }
+template <class T>
+inline void note(const volatile void *p, T value, uint32_t trail) { note_bits(p, hash_bits(value), trail); }
 
 // What lies on the stack of the calling thread, or near it.
 inline bool is_local(const volatile void *p) {
@@ -180,13 +186,14 @@ inline bool is_local(const volatile void *p) {
 }
 
 // A number without a record was loaded, if it lies in an array; a local one was put there as bits.
-template <class T>
-inline uint32_t trail_at(const volatile void *p, T value) {
+CUDA_ON_CPU_OUT_OF_LINE uint32_t trail_of_bits(const volatile void *p, uint32_t bits) {
   const Noted *one = find(p);
   bool is_noted = is_current(one->run);
-  if (is_noted && one->bits == hash_bits(value)) return one->trail;
+  if (is_noted && one->trail != lost_trail && one->bits == bits) return one->trail;
   if (is_noted || is_local(p)) tally.lost++;
   return 0;
 }
+template <class T>
+inline uint32_t trail_at(const volatile void *p, T value) { return trail_of_bits(p, hash_bits(value)); }
 
 }  // namespace cuda_on_cpu

@@ -52,8 +52,11 @@ def _types_of(one: PtxVariable) -> tuple[str, ...]:
     return (f"{C}PtxParameter",) if one.bytes == 8 else ("uint32_t",)
 
 
-def write_entry(function: PtxFunction) -> str:
-    """The function that a launch calls: it lays the parameters out and calls the kernel."""
+def write_entry(function: PtxFunction, counts: bool = False) -> str:
+    """The function that a launch calls: it lays the parameters out and calls the kernel.
+
+    `counts`: in the count flavour, in which they are constants.
+    """
     taken, passed, number = [], [], 0
     for one, at in places_of_parameters(function):
         for word, kind in enumerate(_types_of(one)):
@@ -62,6 +65,9 @@ def write_entry(function: PtxFunction) -> str:
             passed.append(f"__builtin_memcpy({MARK}given + {at + 8 * word}, &p{number}, {size});")
             number += 1
     size, given = bytes_of_parameters(function), f"{MARK}given"
+    size += -size % 4
+    if counts:
+        passed.append(f"{C}ptx_note_given({given}, {size});")
     return (
         f"__global__ void {entry_name(function.name)}({', '.join(taken)}) {{ alignas({_MOST_ALIGNED}) unsigned char "
         f"{given}[{size}]; {' '.join(passed)} {body_name(function.name)}(reinterpret_cast<uint64_t>({given})); }}"

@@ -7,7 +7,7 @@ a row ends the run when a thread comes to it, so that a module runs whose other 
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kfuzz.devices.cpu.ptx.asm_text import AsmError
 from kfuzz.devices.cpu.ptx.blocks import is_carrying, words_in_flight
@@ -24,11 +24,12 @@ from kfuzz.devices.cpu.ptx.grammar import (
 )
 from kfuzz.devices.cpu.ptx.module import PtxFunction, PtxModule
 from kfuzz.devices.cpu.ptx.storage import MARK, address_of, cpp_name, declare, identifier, shown_name
-from kfuzz.devices.cpu.ptx.table import write_instruction
+from kfuzz.devices.cpu.ptx.table import is_counted, write_instruction
 from kfuzz.devices.cpu.ptx.variables import PtxVariable
-from kfuzz.devices.cpu.ptx.words import TYPES, C, PtxNames
+from kfuzz.devices.cpu.ptx.words import COUNTED, TYPES, C, PtxNames
 
 ALONE = "which runs on the GPU alone"
+UNCOUNTED = "whose roundings do not count"
 _CALLS = ("call", "call.uni")
 _OF_DEVICE_RUNTIME = ("cudaCGGetIntrinsicHandle", "cudaCGSynchronize")
 _BUILT_IN = {
@@ -56,14 +57,20 @@ class _ModuleScope:
     module: PtxModule
     spaces: Mapping[str, str]
     """The addresses of parameters, by their names."""
+    counts: bool = False
+    """Whether its registers know what their numbers went through."""
 
 
 def write_module(
-    module: PtxModule, wanted: Collection[str], directive: Callable[[int], str], with_launches: bool = True
+    module: PtxModule,
+    wanted: Collection[str],
+    directive: Callable[[int], str],
+    with_launches: bool = True,
+    counts: bool = False,
 ) -> WrittenModule:
     """The C++ of a module with the wanted kernels; `directive` gives the `#line` for a line of it.
 
-    `with_launches`: each kernel has a function that takes its parameters one by one.
+    `with_launches`: each kernel has a function that takes its parameters one by one. `counts`: for the count flavour.
     """
     variables = [f"{directive(one.line)}{declare(one, is_static=True)}\n" for one in module.variables if one.bytes]
     symbols = {one.name: address_of(one) for one in module.variables if one.bytes or one.space == "shared"}
@@ -72,9 +79,9 @@ def write_module(
     declared = [f"static void {_name_of(one)}({_given(one)});\n" for one in defined]
     pieces = [*declared, *variables]  # a table may hold the addresses of functions
     for one in defined:
-        pieces += _write_function(one, module, symbols, directive)
+        pieces += _write_function(one, module, symbols, directive, counts)
         if one.is_entry and with_launches:
-            pieces.append(f"{directive(one.line)}{write_entry(one)}\n")
+            pieces.append(f"{directive(one.line)}{write_entry(one, counts)}\n")
     return WrittenModule(
         "".join(pieces),
         tuple(one.name for one in module.variables if one.space == "shared" and one.count is None),
@@ -95,7 +102,11 @@ def _given(function: PtxFunction) -> str:
 
 
 def _write_function(
-    function: PtxFunction, module: PtxModule, symbols: Mapping[str, str], directive: Callable[[int], str]
+    function: PtxFunction,
+    module: PtxModule,
+    symbols: Mapping[str, str],
+    directive: Callable[[int], str],
+    counts: bool,
 ) -> Iterator[str]:
     """The pieces of a function: its head, what it declares, and each instruction on its line."""
     assert function.body
@@ -103,7 +114,7 @@ def _write_function(
     try:
         text = module.text[function.body]
         program = read_program(text, _line_numbers(text, module.text.count("\n", 0, function.body.start) + 1))
-        scope = _scope_of(function, module, program, symbols)
+        scope = replace(_scope_of(function, module, program, symbols), counts=counts)
         yield from (f"{one}\n" for one in _declarations(program, scope))
     except AsmError as error:
         yield f"{_refuse(error)} }}\n"
@@ -163,7 +174,8 @@ def _declarations(program: PtxProgram, scope: _ModuleScope) -> Iterator[str]:
         if register.type not in TYPES:
             raise AsmError(f"PTX registers of type .{register.type}", scope.function.line)
         if register.name in used:
-            yield f"{TYPES[register.type]} {scope.names.registers[register.name]};"
+            kind = (COUNTED if scope.counts else TYPES)[register.type]
+            yield f"{kind} {scope.names.registers[register.name]};"
     if any(is_carrying(one) for one in program.items):
         yield "bool cuda_on_cpu_carry = false;"
     for name, targets in program.tables.items():
@@ -195,14 +207,18 @@ def _write_item(item: PtxInstruction | PtxLabel, scope: _ModuleScope) -> str:
         guard = f"if ({scope.names.write(item.guard, item.line)}) " if item.guard else ""
         if item.name in _CALLS:
             return f"{guard}{{ {_write_call(item, scope)}; }}"
-        return f"{guard}{{ {write_instruction(item, scope.names, of_module=True)}; }}"
+        made = write_instruction(item, scope.names, of_module=True)
     except AsmError as error:
         return f"{guard}{{ {_refuse(error)} }}"
+    if scope.counts:
+        begin = f"{C}ptx_begin(); "
+        made = f"{begin}{made}" if is_counted(item.name) else _refuse(AsmError(item.name), UNCOUNTED)
+    return f"{guard}{{ {made}; }}"
 
 
-def _refuse(error: AsmError) -> str:
+def _refuse(error: AsmError, why: str = ALONE) -> str:
     """What ends the run at something that has no translation."""
-    return f"cuda_on_cpu_refused_at({json.dumps(f'{error}, {ALONE}')}, __LINE__);"
+    return f"cuda_on_cpu_refused_at({json.dumps(f'{error}, {why}')}, __LINE__);"
 
 
 def _write_call(item: PtxInstruction, scope: _ModuleScope) -> str:

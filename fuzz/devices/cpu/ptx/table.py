@@ -7,6 +7,8 @@ a vector, and `{w0}` also its registers of the statement; `{all}` are the words 
 a row may have a function that makes one from the match, or None. A template that leaves out an operand, or is given
 another kind than it names, does not fit: the next row of that name is tried. So no operand and no modifier is ever
 ignored.
+
+A family with `COUNTS` keeps the trails of numbers that count, or makes no numbers (counted_registers.h).
 """
 
 import pkgutil
@@ -22,6 +24,10 @@ from kfuzz.devices.cpu.ptx.words import C, PtxNames
 
 PtxTemplate = str | Callable[[re.Match[str]], str | None]
 PtxRow = tuple[str, PtxTemplate]
+_UNCOUNTED = re.compile(
+    r"\.(?:b?f16(?:x2)?|e\dm\d(?:x\d)?|ue8m0x2|tf32|f32x2|pack|bulk)(?![^.])|(?:atom|red)\..*\.v[248]\."
+)
+"""Numbers of other sizes, and what moves or adds several at once."""
 _FIELD = re.compile(r"\{(?:(all)|([vacprw]?)(\d+)(?:=(\d+))?)\}")
 
 
@@ -39,6 +45,20 @@ def every_row(of_module: bool = False) -> tuple[tuple[re.Pattern[str], PtxTempla
 def templates_of(name: str, of_module: bool = False) -> tuple[str, ...]:
     """The templates of the rows for an instruction of this name, with the parts of the name filled in."""
     return tuple(_templates(name, of_module))
+
+
+@cache
+def _counted_rows() -> tuple[re.Pattern[str], ...]:
+    found = [import_module(one.name) for one in pkgutil.iter_modules(families.__path__, f"{families.__name__}.")]
+    counted = [one for one in found if getattr(one, "COUNTS", False)]
+    rows = [row for one in counted for row in (*one.ROWS, *getattr(one, "OF_MODULES", ()))]
+    return tuple(re.compile(pattern) for pattern, _ in rows)
+
+
+@lru_cache(maxsize=4096)
+def is_counted(name: str) -> bool:
+    """Whether an instruction of this name keeps the trails of numbers that count."""
+    return not _UNCOUNTED.search(name) and any(one.fullmatch(name) for one in _counted_rows())
 
 
 def write_instruction(instruction: PtxInstruction, names: PtxNames, of_module: bool = False) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from kfuzz.devices.cpu.ptx.asm_text import AsmError
 from kfuzz.devices.cpu.ptx.grammar import PtxWord
+from kfuzz.devices.cpu.ptx.variables import SIZES
 
 C = "::cuda_on_cpu::"
 TYPES = {
@@ -15,6 +16,8 @@ TYPES = {
     "f32": "float", "f64": "double", "pred": "bool",
 }  # fmt: skip
 """The C++ types of registers. `float` is written out: the count flavour gives the word another meaning."""
+COUNTED = {kind: f"{C}PtxCounted<{C}ptx_b{8 * SIZES[kind]}>" for kind in TYPES if kind != "pred"} | {"pred": "bool"}
+"""The same in the count flavour: registers that know what their numbers went through."""
 CONSTRAINTS = {
     "h": TYPES["b16"], "r": TYPES["b32"], "l": TYPES["b64"], "q": TYPES["b128"], "f": "float", "d": "double",
 }  # fmt: skip

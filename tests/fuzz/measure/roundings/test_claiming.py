@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import DATA
+from with_nvcc import needs_nvcc
 
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.claims.language import expression
@@ -278,6 +279,33 @@ def test_a_silent_claim_is_completed_and_kept(tmp_path: Path) -> None:
     again = load(tmp_path / "again.cu")
     assert again.rounding.adds is not None
     assert again.rounding.adds.text == load(KERNELS / "reduce" / "warp_sum_down.cu").rounding.adds.text  # type: ignore[union-attr]  # it has one
+
+
+SUMS = "ceil_div(cols, 32) + ceil_log2(min(cols, 32)) - 1"
+
+
+@pytest.mark.slow(10)
+def test_a_module_is_counted_and_its_claim_is_kept() -> None:
+    result = CliRunner().invoke(main, ["claim", str(DATA / "ptx" / "warp_sum.ptx"), "--max-cases", "40"])
+    assert result.exit_code == 0, result.output
+    assert f'// adds = "{SUMS}"\n' in result.stdout
+    assert "counted in " in result.stderr
+
+
+@needs_nvcc
+@pytest.mark.slow(10)
+def test_compiled_code_is_counted_and_its_claim_is_kept(tmp_path: Path) -> None:
+    source = (
+        (KERNELS / "reduce" / "warp_sum_xor.cu").read_text().replace("width = [1, 2, 4, 8, 16, 32]", "width = [32]")
+    )
+    result = claimed(tmp_path, source, "--through", "nvcc")
+    assert result.exit_code == 0, result.output
+    assert f'// adds = "{SUMS.replace("32", "width")}"\n' in result.stdout
+
+
+def test_only_cuda_goes_through_a_compiler() -> None:
+    result = CliRunner().invoke(main, ["claim", str(DATA / "ptx" / "warp_sum.ptx"), "--through", "nvcc"])
+    assert (result.exit_code, "--through nvcc is for CUDA: leave it out" in result.stderr) == (2, True)
 
 
 @pytest.mark.soak

@@ -29,19 +29,39 @@ template <class T, int count, class... Out>
 CUDA_ON_CPU_INLINE void ptx_load_atomic(uint32_t traits, const void *from, Out &&...out) {
   static_assert(sizeof...(Out) == count, "as many registers as the vector has elements");
   const T *at = static_cast<const T *>(from);
-  (ptx_put_wider(out, atomic_load(at++, traits)), ...);
+  if constexpr ((ptx_counts<PtxPlain<Out>> || ...)) {
+    cuda_on_cpu_poll();
+    ptx_load_counted<T>(from, out...);
+  } else {
+    (ptx_put_wider(out, atomic_load(at++, traits)), ...);
+  }
 }
 template <class T, int count, class... In>
 CUDA_ON_CPU_INLINE void ptx_store_atomic(uint32_t traits, void *to, In... in) {
   static_assert(sizeof...(In) == count, "as many registers as the vector has elements");
   T *at = static_cast<T *>(to);
-  (atomic_store(at++, ptx_narrowed<T>(in), traits), ...);
+  if constexpr ((ptx_is_stored<In> && ...)) {
+    ptx_store_counted<T>(to, in...);
+    cuda_on_cpu_came_on();
+  } else {
+    (atomic_store(at++, ptx_narrowed<T>(in), traits), ...);
+  }
 }
 
+// In a module of the count flavour (counted_registers.h).
+enum class PtxUpdate { of_add, of_exch, of_min, of_max, of_inc, of_dec, of_and, of_or, of_xor };
+template <PtxUpdate kind, class T, class Out, class In, class Of>
+void ptx_update_counted(Of of, uint32_t traits, Out &&old, T *p, In given);
+template <class T, class Out, class A, class B>
+void ptx_cas_counted(uint32_t traits, Out &&old, T *p, A expected, B given);
 #define CUDA_ON_CPU_PTX_ATOMIC(name, function)                                                \
   template <class T, class Out, class In>                                                     \
   CUDA_ON_CPU_INLINE void ptx_atom_##name(uint32_t traits, Out &&old, void *p, In value) {    \
-    ptx_put(old, ptx_as_register(function(static_cast<T *>(p), ptx_as<T>(value), traits)));   \
+    if constexpr (ptx_counts<PtxPlain<Out>> || ptx_counts<In>)                                \
+      ptx_update_counted<PtxUpdate::of_##name>([](auto *at, auto by, uint32_t how) { return function(at, by, how); }, \
+                                               traits, old, static_cast<T *>(p), value);      \
+    else                                                                                      \
+      ptx_put(old, ptx_as_register(function(static_cast<T *>(p), ptx_as<T>(value), traits))); \
   }
 template <class T>
 CUDA_ON_CPU_INLINE auto ptx_as_register(T value) {
@@ -60,7 +80,8 @@ CUDA_ON_CPU_PTX_ATOMIC(xor, atomic_xor)
 #undef CUDA_ON_CPU_PTX_ATOMIC
 template <class T, class Out, class A, class B>
 CUDA_ON_CPU_INLINE void ptx_atom_cas(uint32_t traits, Out &&old, void *p, A expected, B value) {
-  ptx_put(old, atomic_compare_and_swap(static_cast<T *>(p), ptx_as<T>(expected), ptx_as<T>(value), traits));
+  if constexpr (ptx_counts<PtxPlain<Out>>) ptx_cas_counted(traits, old, static_cast<T *>(p), expected, value);
+  else ptx_put(old, atomic_compare_and_swap(static_cast<T *>(p), ptx_as<T>(expected), ptx_as<T>(value), traits));
 }
 // A vector of sums: each element is an atomic of its own.
 template <class T, int count>
@@ -84,12 +105,18 @@ CUDA_ON_CPU_INLINE void ptx_red_vector(uint32_t traits, void *p, In... in) {
   (atomic_add(at++, ptx_as<T>(in), traits), ...);
 }
 
+#ifdef CUDA_ON_CPU_COUNT
+void ptx_note_copy(const void *to, const void *from, uint32_t bytes, uint32_t given);
+#endif
 // To an address in shared memory; `given` bytes come from memory, the rest is 0. A predicate leaves out all of them.
 template <class Given>
 CUDA_ON_CPU_INLINE void ptx_cp_async(void *to, const void *from, uint32_t bytes, Given given) {
   uint32_t own = bytes;
   if constexpr (std::is_same_v<Given, bool>) own = given ? 0 : bytes;
   else own = ptx_as<uint32_t>(given);
+#ifdef CUDA_ON_CPU_COUNT
+  ptx_note_copy(to, from, bytes, own);
+#endif
   cuda_on_cpu_async_copy(to, from, bytes, bytes - own, nullptr, 0);
 }
 CUDA_ON_CPU_INLINE void ptx_cp_async(void *to, const void *from, uint32_t bytes) { ptx_cp_async(to, from, bytes, bytes); }

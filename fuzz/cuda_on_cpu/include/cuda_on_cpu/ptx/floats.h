@@ -23,6 +23,10 @@ CUDA_ON_CPU_OF_REGISTERS T ptx_out(T x) {
   else return x;
 }
 
+// Within two units of the last place (div.full) or one (rcp.approx): here the nearest number, and not IEEE's for one that counts.
+template <class T>
+CUDA_ON_CPU_OF_REGISTERS T ptx_rough_quotient(T a, T b) { return a / b; }
+
 // A NaN beats a number with .NaN; else a number beats it. With .xorsign.abs the sizes count, and the signs are those of a product.
 template <bool keeps_nan, bool of_sizes, class T, class Of>
 CUDA_ON_CPU_OF_REGISTERS T ptx_chosen(T a, T b, Of of) {

@@ -41,8 +41,16 @@ using PtxBits = typename PtxInteger<T>::Unsigned;
 template <class T>
 CUDA_ON_CPU_OF_REGISTERS T ptx_upper(PtxWide<T> wide) { return static_cast<T>(wide >> PtxInteger<T>::bits); }
 
-CUDA_ON_CPU_PTX_2(add, a + b)
-CUDA_ON_CPU_PTX_2(sub, a - b)
+// Those by which a compiler changes the sign or the exponent of a float.
+#define CUDA_ON_CPU_PTX_ON_BITS(name, operation)                          \
+  template <class T, class To, class A, class B>                          \
+  CUDA_ON_CPU_OF_REGISTERS void ptx_##name(To &&to, A first, B second) {  \
+    const T a = ptx_as<T>(first), b = ptx_as<T>(second);                  \
+    ptx_put(to, static_cast<T>(a operation b));                           \
+    if constexpr (ptx_counts<PtxPlain<To>>) to.template became<#operation[0]>(first, second); \
+  }
+CUDA_ON_CPU_PTX_ON_BITS(add, +)
+CUDA_ON_CPU_PTX_ON_BITS(sub, -)
 CUDA_ON_CPU_PTX_2(add_sat, saturated<T>(static_cast<long>(a) + b))
 CUDA_ON_CPU_PTX_2(sub_sat, saturated<T>(static_cast<long>(a) - b))
 CUDA_ON_CPU_PTX_2(mul_lo, static_cast<PtxWide<T>>(a) * b)
@@ -118,9 +126,9 @@ CUDA_ON_CPU_OF_REGISTERS void ptx_vabsdiff4_add(To &&to, A a, B b, D sum) {
 }
 
 // Bits.
-CUDA_ON_CPU_PTX_2(and, a & b)
-CUDA_ON_CPU_PTX_2(or, a | b)
-CUDA_ON_CPU_PTX_2(xor, a ^ b)
+CUDA_ON_CPU_PTX_ON_BITS(and, &)
+CUDA_ON_CPU_PTX_ON_BITS(or, |)
+CUDA_ON_CPU_PTX_ON_BITS(xor, ^)
 CUDA_ON_CPU_PTX_1(not, ~a)
 CUDA_ON_CPU_PTX_1(cnot, a == 0)
 template <class To, class A, class B>
@@ -138,6 +146,7 @@ CUDA_ON_CPU_OF_REGISTERS void ptx_shl(To &&to, A value, B by) {
   T a = ptx_as<T>(value);
   uint32_t n = ptx_as<uint32_t>(by);
   ptx_put(to, static_cast<T>(n >= sizeof a * 8 ? T{0} : static_cast<T>(static_cast<PtxBits<T>>(a) << n)));
+  if constexpr (ptx_counts<PtxPlain<To>>) to.became_shifted(n);
 }
 template <class T, class To, class A, class B>
 CUDA_ON_CPU_OF_REGISTERS void ptx_shr(To &&to, A value, B by) {
@@ -234,8 +243,8 @@ CUDA_ON_CPU_OF_REGISTERS void ptx_prmt(To &&to, A first, B second, D which) {
 // Choices.
 template <class T, class To, class A, class B, class P>
 CUDA_ON_CPU_OF_REGISTERS void ptx_selp(To &&to, A a, B b, P p) {
-  if (p) ptx_put(to, ptx_as<T>(a));
-  else ptx_put(to, ptx_as<T>(b));
+  if (p) ptx_put(to, ptx_kept<T, To>(a));
+  else ptx_put(to, ptx_kept<T, To>(b));
 }
 template <class T, class By, class To, class A, class B, class D>
 CUDA_ON_CPU_OF_REGISTERS void ptx_slct(To &&to, A a, B b, D c) { ptx_selp<T>(to, a, b, ptx_as<By>(c) >= 0); }

@@ -26,12 +26,27 @@ template <int bytes>
 CUDA_ON_CPU_OF_REGISTERS void ptx_must_be_aligned(const void *p, int line) {
   if (reinterpret_cast<uintptr_t>(p) % bytes) cuda_on_cpu_must_be_aligned(p, bytes, line);
 }
+// In a module of the count flavour (counted_registers.h). A constant into a place whose trail it ends is stored like a register.
+template <class T, class... Out>
+void ptx_load_counted(const void *from, Out &&...out);
+template <class T, class... In>
+void ptx_store_counted(void *to, In... in);
+#ifdef CUDA_ON_CPU_COUNT
+template <class T>
+constexpr bool ptx_is_stored = ptx_counts<T> || std::is_same_v<T, long long> || std::is_same_v<T, unsigned long long> || std::is_floating_point_v<T>;
+#else
+template <class T>
+constexpr bool ptx_is_stored = false;
+#endif
+
 // `fresh_`: past the caches that other multiprocessors do not see, as __ldcg and volatile. The hooks take 16 bytes at once.
 template <class T, int count, bool fresh_, class... Out>
 CUDA_ON_CPU_OF_REGISTERS void ptx_load(int line, const void *from, Out &&...out) {
   static_assert(sizeof...(Out) == count, "as many registers as the vector has elements");
   ptx_must_be_aligned<count * sizeof(T)>(from, line);
-  if constexpr (count == 1) {
+  if constexpr ((ptx_counts<PtxPlain<Out>> || ...)) {
+    ptx_load_counted<T>(from, out...);
+  } else if constexpr (count == 1) {
     if constexpr (fresh_) (ptx_put_wider(out, fresh(static_cast<const T *>(from))), ...);
     else (ptx_put_wider(out, *static_cast<const T *>(from)), ...);
   } else {
@@ -51,7 +66,9 @@ template <class T, int count, bool fresh_, class... In>
 CUDA_ON_CPU_OF_REGISTERS void ptx_store(int line, void *to, In... in) {
   static_assert(sizeof...(In) == count, "as many registers as the vector has elements");
   ptx_must_be_aligned<count * sizeof(T)>(to, line);
-  if constexpr (count == 1) {
+  if constexpr ((ptx_is_stored<In> && ...)) {
+    ptx_store_counted<T>(to, in...);
+  } else if constexpr (count == 1) {
     if constexpr (fresh_) (set_fresh(static_cast<T *>(to), ptx_narrowed<T>(in)), ...);
     else ((*static_cast<T *>(to) = ptx_narrowed<T>(in)), ...);
   } else {

@@ -3,7 +3,7 @@
 #pragma once
 #include "../entry.h"
 #include "memory.h"
-#include "word_products.h"
+#include "numbers.h"
 
 namespace cuda_on_cpu {
 
@@ -28,24 +28,35 @@ struct Letter<PtxParameter> {
 template <class T, int count, class... Out>
 CUDA_ON_CPU_INLINE void ptx_load_parameter(const void *from, Out &&...out) {
   static_assert(sizeof...(Out) == count, "as many registers as the vector has elements");
-  T read[count];
-  __builtin_memcpy(read, from, sizeof read);
-  const T *next = read;
-  (ptx_put_wider(out, *next++), ...);
+  if constexpr ((ptx_counts<PtxPlain<Out>> || ...)) {
+    ptx_load_counted<T>(from, out...);
+  } else {
+    T read[count];
+    __builtin_memcpy(read, from, sizeof read);
+    const T *next = read;
+    (ptx_put_wider(out, *next++), ...);
+  }
 }
 template <class T, int count, class... In>
 CUDA_ON_CPU_INLINE void ptx_store_parameter(void *to, In... in) {
   static_assert(sizeof...(In) == count, "as many registers as the vector has elements");
-  const T values[] = {ptx_narrowed<T>(in)...};
-  __builtin_memcpy(to, values, sizeof values);
+  if constexpr ((ptx_is_stored<In> && ...)) {
+    ptx_store_counted<T>(to, in...);
+  } else {
+    const T values[] = {ptx_narrowed<T>(in)...};
+    __builtin_memcpy(to, values, sizeof values);
+  }
 }
 
 // A kernel whose arguments C++ makes: `pack` lays them out as a launch would. The pointer is volatile so that the kernel is not
 // inlined into this function, whose checks are disabled.
 template <uint64_t bytes, class Pack>
 CUDA_ON_CPU_UNCHECKED inline void ptx_launch_packed(void (*kernel)(uint64_t), Pack pack) {
-  alignas(128) unsigned char given[bytes];
+  alignas(128) unsigned char given[(bytes + 3) / 4 * 4];
   pack(given);
+#ifdef CUDA_ON_CPU_COUNT
+  ptx_note_given(given, sizeof given);
+#endif
   void (*volatile called)(uint64_t) = kernel;
   called(reinterpret_cast<uint64_t>(given));
 }

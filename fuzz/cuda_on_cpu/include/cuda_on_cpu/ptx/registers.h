@@ -4,6 +4,9 @@
 #include "../bits.h"
 #include "../memory.h"
 
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_refused_at(const char *words, int line);
+CUDA_ON_CPU_IMPORT [[noreturn]] void cuda_on_cpu_exit();
+
 namespace cuda_on_cpu {
 
 using ptx_u8 = uint8_t;
@@ -51,6 +54,12 @@ struct PtxUnwritten {
   }
 };
 
+// Whether a register is a class that knows what its number went through (counted_registers.h).
+template <class T>
+constexpr bool ptx_counts = false;
+template <class T>
+using PtxPlain = std::remove_cv_t<std::remove_reference_t<T>>;
+
 template <class T>
 constexpr bool ptx_is_integer = std::is_integral_v<T> || std::is_enum_v<T> || std::is_same_v<T, ptx_b128>;
 
@@ -91,6 +100,8 @@ template <class To, class From>
 CUDA_ON_CPU_OF_REGISTERS To ptx_as(From from) {
   if constexpr (std::is_same_v<To, From>) {
     return from;
+  } else if constexpr (ptx_counts<From>) {
+    return from.template as<To>();
   } else if constexpr (ptx_is_integer<To> && ptx_is_integer<From>) {
     return static_cast<To>(from);
   } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, double>) {
@@ -111,6 +122,8 @@ CUDA_ON_CPU_OF_REGISTERS void ptx_put(Out &&to, From value) {
   using To = std::remove_reference_t<Out>;
   if constexpr (std::is_const_v<To> && !std::is_same_v<std::remove_cv_t<To>, PtxSink>) {
     ptx_refused("the cpu device does not have asm statements that write their inputs");
+  } else if constexpr (ptx_counts<To>) {
+    to.put(value);
   } else if constexpr (!std::is_same_v<std::remove_cv_t<To>, PtxSink>) {
     static_assert(std::is_same_v<To, bool> == std::is_same_v<From, bool>, "a predicate is no number");
     to = ptx_as<To>(value);
@@ -120,7 +133,9 @@ CUDA_ON_CPU_OF_REGISTERS void ptx_put(Out &&to, From value) {
 template <class Out, class From>
 CUDA_ON_CPU_OF_REGISTERS void ptx_put_wider(Out &&to, From value) {
   using To = std::remove_reference_t<Out>;
-  if constexpr (std::is_integral_v<From> && sizeof(To) > sizeof(From) && !std::is_same_v<std::remove_cv_t<To>, PtxSink>) {
+  if constexpr (ptx_counts<To>) {
+    to.put(value);
+  } else if constexpr (std::is_integral_v<From> && sizeof(To) > sizeof(From) && !std::is_same_v<std::remove_cv_t<To>, PtxSink>) {
     using Wide = std::conditional_t<std::is_signed_v<From>, int64_t, uint64_t>;
     if constexpr (sizeof(To) == 8) ptx_put(to, static_cast<Wide>(value));
     else if constexpr (sizeof(To) == 4) ptx_put(to, static_cast<uint32_t>(static_cast<Wide>(value)));
@@ -129,8 +144,14 @@ CUDA_ON_CPU_OF_REGISTERS void ptx_put_wider(Out &&to, From value) {
     ptx_put(to, value);
   }
 }
+// A register, or a constant, as a type of the same bits, on its way into a register like Out.
 template <class T, class Out, class From>
-CUDA_ON_CPU_OF_REGISTERS void ptx_move(Out &&to, From from) { ptx_put(to, ptx_as<T>(from)); }
+CUDA_ON_CPU_OF_REGISTERS auto ptx_kept(From from) {
+  if constexpr (ptx_counts<PtxPlain<Out>>) return PtxPlain<Out>::template kept<T>(from);
+  else return ptx_as<T>(from);
+}
+template <class T, class Out, class From>
+CUDA_ON_CPU_OF_REGISTERS void ptx_move(Out &&to, From from) { ptx_put(to, ptx_kept<T, Out>(from)); }
 
 CUDA_ON_CPU_OF_REGISTERS float ptx_float_of_bits(uint32_t bits) { return from_bits<float>(bits); }
 CUDA_ON_CPU_OF_REGISTERS double ptx_double_of_bits(uint64_t bits) { return from_bits<double>(bits); }
@@ -188,20 +209,30 @@ struct PtxWord<64> { using type = uint64_t; };
 template <>
 struct PtxWord<128> { using type = ptx_b128; };
 template <int bits, class To, class... Part>
+void ptx_pack_counted(To &to, Part... part);
+template <int bits, class From, class... Part>
+void ptx_unpack_counted(From from, Part &&...part);
+template <int bits, class To, class... Part>
 CUDA_ON_CPU_OF_REGISTERS void ptx_pack(To &&to, Part... part) {
-  using Word = typename PtxWord<bits / sizeof...(Part)>::type;
-  Word words[] = {ptx_as<Word>(part)...};
-  typename PtxWord<bits>::type made;
-  __builtin_memcpy(&made, words, sizeof made);
-  ptx_put(to, made);
+  if constexpr (ptx_counts<PtxPlain<To>>) return ptx_pack_counted<bits>(to, part...);
+  else {
+    using Word = typename PtxWord<bits / sizeof...(Part)>::type;
+    Word words[] = {ptx_as<Word>(part)...};
+    typename PtxWord<bits>::type made;
+    __builtin_memcpy(&made, words, sizeof made);
+    ptx_put(to, made);
+  }
 }
 template <int bits, class From, class... Part>
 CUDA_ON_CPU_OF_REGISTERS void ptx_unpack(From from, Part &&...part) {
-  using Word = typename PtxWord<bits / sizeof...(Part)>::type;
-  Word words[sizeof...(Part)], *next = words;
-  auto whole = ptx_as<typename PtxWord<bits>::type>(from);
-  __builtin_memcpy(words, &whole, sizeof whole);
-  (ptx_put(part, *next++), ...);
+  if constexpr (ptx_counts<From>) return ptx_unpack_counted<bits>(from, part...);
+  else {
+    using Word = typename PtxWord<bits / sizeof...(Part)>::type;
+    Word words[sizeof...(Part)], *next = words;
+    auto whole = ptx_as<typename PtxWord<bits>::type>(from);
+    __builtin_memcpy(words, &whole, sizeof whole);
+    (ptx_put(part, *next++), ...);
+  }
 }
 
 }  // namespace cuda_on_cpu

@@ -10,7 +10,7 @@ namespace cuda_on_cpu {
 template <class T, Shuffle kind, class To, class P, class A, class B, class C>
 CUDA_ON_CPU_INLINE void ptx_shfl(int line, To &&to, P &&is_within, A value, B by, C clamp, uint32_t mask) {
   ShuffleSource from = shuffle_source<kind>(ptx_as<uint32_t>(by), ptx_as<uint32_t>(clamp));
-  ptx_put(to, shuffle(mask, ptx_as<T>(value), from.lane, line));
+  ptx_put(to, shuffle(mask, ptx_kept<T, To>(value), from.lane, line));
   ptx_put(is_within, from.is_within);
 }
 template <class To, class P>

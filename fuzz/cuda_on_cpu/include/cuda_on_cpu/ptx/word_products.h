@@ -4,9 +4,6 @@
 #pragma once
 #include "matrices.h"
 
-CUDA_ON_CPU_IMPORT void cuda_on_cpu_refused_at(const char *words, int line);
-CUDA_ON_CPU_IMPORT [[noreturn]] void cuda_on_cpu_exit();
-
 namespace cuda_on_cpu {
 
 // A factor: how many bits of a register it has, its number, and the least exponent of its format.

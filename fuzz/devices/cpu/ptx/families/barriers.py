@@ -6,6 +6,7 @@ _ALIGNED = r"(?:\.aligned)?"
 _U32 = f"{C}ptx_as<unsigned int>"
 _FENCE = r"fence(?:\.(?:acq_rel|acquire|release|sc))?"
 
+COUNTS = True
 ROWS = (
     (rf"bar(?:rier)?(?:\.cta)?\.sync{_ALIGNED}", f"{C}ptx_barrier(__LINE__, {_U32}({{0}}))"),
     (rf"bar(?:rier)?(?:\.cta)?\.sync{_ALIGNED}", f"{C}ptx_barrier(__LINE__, {_U32}({{0}}), {_U32}({{1}}))"),

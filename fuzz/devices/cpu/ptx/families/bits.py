@@ -6,6 +6,7 @@ _WORDS = r"b(?:16|32|64)"
 _U32 = f"{C}ptx_as<unsigned int>"
 _LOP3 = f"{C}ptx_lop3({{0}}, {{1}}, {{2}}, {{3}}, {{4}})"
 
+COUNTS = True
 ROWS = (
     (rf"(and|or|xor)\.({_WORDS})", f"{C}ptx_<1><{C}ptx_<2>>({{0}}, {{1}}, {{2}})"),
     (r"(and|or|xor)\.pred", f"{C}ptx_<1>_pred({{0}}, {{1}}, {{2}})"),

@@ -9,11 +9,6 @@ _HOW = r"(?P<how>eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan)"
 _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
-def _type(name: str) -> str:
-    """How a number of this type is compared."""
-    return f"{C}ptx_{name}" if name in ("f16", "bf16", "f16x2", "bf16x2") else TYPES[name]
-
-
 def compare(how: str, kind: str, flushes: bool = False) -> str | None:
     """A comparison of the second and the third operand; None if the type has none of that name."""
     is_float = "f" in kind
@@ -23,7 +18,7 @@ def compare(how: str, kind: str, flushes: bool = False) -> str | None:
         return None
     if flushes and kind != "f32":
         return None
-    name, number = _UNSIGNED.get(how, how), _type(kind)
+    name, number = _UNSIGNED.get(how, how), f"{C}ptx_{kind}"  # a number that counts is compared without its trail
     taken = f"{C}ptx_in<{number}, true>" if flushes else f"{C}ptx_as<{number}>"
     return f"{C}PtxIs_{name}::of({taken}({{1}}), {taken}({{2}}))"
 
@@ -77,6 +72,7 @@ def _set_half(match: re.Match[str]) -> str | None:
 
 
 _FLOATS = _HOW.replace("lo|ls|hi|hs|", "")
+COUNTS = True
 ROWS = (
     (rf"setp\.{_HOW}(?:\.(?P<bool>and|or|xor))?(?P<ftz>\.ftz)?\.{_COMPARED}", _setp),
     (rf"setp\.{_FLOATS}\.(?P<type>b?f16)x2", _setp_of_two),

@@ -70,6 +70,7 @@ def _narrow(match: re.Match[str]) -> str | None:
     return f"{_CVT}both<{to}, {_CVT}{match['from'][:-2]}>({how}, {{0}}, {{1}})"
 
 
+COUNTS = True
 ROWS = (
     (
         rf"cvt(?:\.(?P<round>r[nzmp])(?P<whole>i)?)?(?P<ftz>\.ftz)?(?P<sat>\.sat)?"

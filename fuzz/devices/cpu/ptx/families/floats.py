@@ -54,8 +54,8 @@ def _pairs(match: re.Match[str]) -> str:
 
 
 _APPROXIMATIONS = {
-    "ex2": "exp2f(<a>)", "lg2": "log2f(<a>)", "rcp": "float(1) / <a>", "rsqrt": "rsqrtf(<a>)", "sqrt": "sqrtf(<a>)",
-    "sin": "sinf(<a>)", "cos": "cosf(<a>)", "tanh": "tanhf(<a>)",
+    "ex2": "exp2f(<a>)", "lg2": "log2f(<a>)", "rsqrt": "rsqrtf(<a>)", "sqrt": "sqrtf(<a>)",
+    "rcp": f"{C}ptx_rough_quotient(float(1), <a>)", "sin": "sinf(<a>)", "cos": "cosf(<a>)", "tanh": "tanhf(<a>)",
 }  # fmt: skip
 """As the fast functions of math_functions.h compute them."""
 
@@ -68,7 +68,7 @@ def _approximate(match: re.Match[str]) -> str:
 def _quotient(match: re.Match[str]) -> str:
     ftz = bool(match["ftz"])
     a, b = _take("f32", 1, ftz), _take("f32", 2, ftz)
-    return _finish(f"{C}fast_divide({a}, {b})" if match["how"] == "approx" else f"{a} / {b}", ftz, False)
+    return _finish(f"{C}{'fast_divide' if match['how'] == 'approx' else 'ptx_rough_quotient'}({a}, {b})", ftz, False)
 
 
 def _chosen(match: re.Match[str]) -> str:
@@ -105,6 +105,7 @@ def _mixed(match: re.Match[str]) -> str:
     return _finish(operation(match["what"], "f32", match["round"], [*words, last]), False, bool(match["sat"]))
 
 
+COUNTS = True
 ROWS = (
     (rf"(?P<what>add|sub|mul){_ROUND}{_FTZ}{_SAT}\.(?P<type>f32)", _rounded),
     (rf"(?P<what>fma){_MUST_ROUND}{_FTZ}{_SAT}\.(?P<type>f32)", _rounded),

@@ -1,5 +1,6 @@
 """Branches, and the ends of functions."""
 
+COUNTS = True
 ROWS = (
     (r"bra(?:\.uni)?", "goto {0}"),
     (r"brx\.idx(?:\.uni)?", "goto *{1}[{0}]"),

@@ -25,6 +25,7 @@ def _carrying_product(match: re.Match[str]) -> str:
     return f"{C}ptx_mad_carry<{C}ptx_{match['type']}, {upper}>({leaves}, {{0}}, {{1}}, {{2}}, {{3}}, {more})"
 
 
+COUNTS = True
 ROWS = (
     (rf"(add|sub|div|rem|min|max)\.({_SIZES})", _OF_TWO),
     (r"(add|sub)\.sat\.s32", f"{C}ptx_<1>_sat<{C}ptx_s32>({{0}}, {{1}}, {{2}})"),

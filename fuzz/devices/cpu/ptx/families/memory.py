@@ -140,6 +140,7 @@ _ATOMIC_TYPE = r"(?P<type>[bus](?:16|32|64)|f(?:32|64)|b?f16(?:x2)?)"
 _VECTOR_TYPE, _ORDER = r"(?P<type>f32|b?f16(?:x2)?)", r"(?P<order>relaxed|acquire|release|acq_rel)"
 _COPY = r"cp\.async\.c[ag]\.shared(?:::cta)?\.global"
 _COPIED = f"{C}ptx_cp_async({C}ptx_shared({{a0}}), {C}ptx_generic({{a1}}), {C}ptx_as<unsigned int>({{2}})"
+COUNTS = True
 ROWS = (
     (r"(?P<what>ld|st)\.(?P<words>(?!async|bulk)[\w.:]+)", _access),
     (

@@ -4,6 +4,7 @@ from kfuzz.devices.cpu.ptx.words import C
 
 _U32 = f"{C}ptx_as<unsigned int>"
 
+COUNTS = True
 ROWS = (
     (
         r"shfl\.sync\.(up|down|bfly|idx)\.b32",
