@@ -238,7 +238,9 @@ class _AnswerSearch:
             blank = with_counts(blank, results, is_cut_short)
             if one.news and is_decisive:
                 stage = _stage_before(one.news[0].headline.defect, bool(home) and kernel is not home)
-                return self._broken(blank, tried, one.news[0].headline, stage, describe)
+                found = self._broken(blank, tried, one.news[0].headline, stage, describe)
+                own = of_own_weights(one)
+                return replace(found, finding=f"{found.finding} It ran {own}." if own else found.finding)
             ended = one.progress.error or (one.progress.retired if not one.progress.trials else "")
             if ended and not is_cut_short:
                 return replace(blank, status="cannot run", finding=ended)
@@ -328,7 +330,6 @@ class _AnswerSearch:
             stage = "ran" if first.progress.trials else "none"
             late = first.progress.error or "nothing was tried within the budget"
             return replace(blank, stage=stage, finding=why or words or late)
-        own = next((one.words for one in first.progress.refusals if one.is_of_weights), "")
         said = next((one.words for one in first.progress.refusals if not one.is_of_weights), "")
         if said and (has_home or not last.progress.rows):
             return replace(blank, stage="ran", finding=f"it refuses some of its inputs: {said}")
@@ -343,7 +344,7 @@ class _AnswerSearch:
             if not blank.properties[name]:
                 found = f"its values are right, and it is not {name}, which is required"
                 return replace(blank, status="broken", stage=stage, finding=found)
-        return replace(blank, status="kept", stage=stage, finding=f"with its own weights: {own}" if own else "")
+        return replace(blank, status="kept", stage=stage, finding=of_own_weights(first))
 
 
 def was_too_large(result: KernelResult) -> bool:
@@ -352,6 +353,12 @@ def was_too_large(result: KernelResult) -> bool:
     is_slow = any(one.words.startswith(TOO_SLOW_HERE) for one in progress.refusals)
     kinds = {one.defect.kind for one in result.discoveries}
     return not progress.rows and (is_slow or OUT_OF_MEMORY in kinds)
+
+
+def of_own_weights(result: KernelResult) -> str:
+    """In words, that an answer ran with weights that it made itself, and why; empty if it did not."""
+    refused = next((one.words for one in result.progress.refusals if one.is_of_weights), "")
+    return f"with its own weights: {refused}" if refused else ""
 
 
 def smaller_at_home(kernel: Kernel) -> Kernel:

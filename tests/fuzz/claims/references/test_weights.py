@@ -95,6 +95,7 @@ def test_an_answer_with_weights_of_other_names_is_kept_with_its_own_and_a_wrong_
     words = "with its own weights: ModelNew has no norm.weight: kfuzz cannot draw its weights"
     assert (judged["right"].status, judged["right"].finding) == ("kept", words)
     assert judged["wrong"].status == "broken"
+    assert judged["wrong"].finding.endswith(f". It ran {words}.")
 
 
 @pytest.mark.slow
