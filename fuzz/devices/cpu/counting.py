@@ -39,6 +39,7 @@ FIELDS = (
 TRAIL = np.dtype([(name, np.uint32) for name in FIELDS])
 TALLY = "tally"
 """The key of a run's tally among its outputs."""
+LIBRARY_ADDS = "what a Python callable adds is done in its library"
 RECIPROCAL, QUOTIENT, PRODUCT, FAST = 8, 16, 32, 64
 """Flags of a trail, as in trails.h: 1 / s, a / s, a * (1 / s), and a division by __fdividef."""
 
@@ -73,20 +74,29 @@ class Counter:
 
     def count(self, job: Job, seed: int = 0, timeout: float = 10.0) -> RunCounts | None:
         """Count in one run of the job; None if it does not end. Raises UncountedError and what a device may raise."""
-        outcome = self._worker.run(job, Probe(runs=2, seed=seed, timeout=timeout))
-        if outcome.refusal is not None:
-            place = f"{job.path}:{outcome.refusal.line}: " if outcome.refusal.line else ""
-            raise UncountedError(f"{place}{outcome.refusal.words}")
-        if not outcome.runs:
-            return None
-        outputs = dict(outcome.runs[0].outputs)
-        tallied = outputs.pop(TALLY).tolist()
-        return RunCounts({name: array.view(TRAIL)[..., 0] for name, array in outputs.items()}, *tallied)
+        return counts_of(self._worker.run(job, Probe(runs=2, seed=seed, timeout=timeout)), job)
 
     def close(self) -> None:
         """End the worker. A closed counter is not used again."""
         self._worker.close()
         self._nurseries.clear()
+
+
+def counts_of(outcome: Outcome, job: Job) -> RunCounts | None:
+    """The counts in an outcome; None if its run did not end. UncountedError for one that says why there are none."""
+    if outcome.refusal is not None:
+        place = f"{job.path}:{outcome.refusal.line}: " if outcome.refusal.line else ""
+        raise UncountedError(f"{place}{outcome.refusal.words}")
+    if not outcome.runs:
+        return None
+    outputs = dict(outcome.runs[0].outputs)
+    tallied = outputs.pop(TALLY).tolist()
+    return RunCounts({name: array.view(TRAIL)[..., 0] for name, array in outputs.items()}, *tallied)
+
+
+def raw_trails(trails: NDArray[np.void]) -> NDArray[np.uint32]:
+    """Trails as an outcome has them, with an additional last dimension."""
+    return trails.reshape(*trails.shape, 1).view(np.uint32)
 
 
 class CountingBackend:

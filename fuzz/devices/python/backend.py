@@ -38,6 +38,7 @@ from kfuzz.devices import (
     called_first,
 )
 from kfuzz.devices.capture import CaptureOptions
+from kfuzz.devices.counted_calls import CountOptions
 from kfuzz.devices.cpu.ptx.products import operand_in_cuda
 from kfuzz.devices.gpu import far
 from kfuzz.devices.memory import machine_memory
@@ -190,10 +191,8 @@ class PythonBackend:
             try:
                 given = self._files.modules.given(job, call)
                 function = self._files.modules.function(job, call)
-            except OtherSizesError as error:
-                return Outcome(refusal=Refusal(str(error)))
-            except OtherWeightsError as error:
-                return Outcome(refusal=Refusal(str(error), is_of_weights=True))
+            except (OtherSizesError, OtherWeightsError) as error:
+                return Outcome(refusal=Refusal(str(error), is_of_weights=isinstance(error, OtherWeightsError)))
         if extensions:
             function = extensions.call_as_on_gpu(function, job.path)
         elif has_programs:
@@ -208,6 +207,8 @@ class PythonBackend:
             return examine_far(caller, probe)
         if probe.option(LaunchOptions).only_launches:
             return examine_launches(caller, probe) if extensions and caller.has_answered else Outcome()
+        if probe.option(CountOptions).is_counted:
+            return count_launches(caller, probe)
         if probe.option(CaptureOptions).is_captured:
             return examine_captured(caller, probe)
         bench, CALLS.has_seen = Bench(caller, memory, probe, begin, has_programs), False
@@ -500,6 +501,12 @@ def examine_far(caller: Caller, probe: Probe) -> Outcome:
 def examine_launches(caller: Caller, probe: Probe) -> Outcome:
     """The launches of a call by torch at sizes of a whole GPU."""
     found: Outcome = importlib.import_module("kfuzz.devices.python.torch.only_launches").examine_launches(caller, probe)
+    return found
+
+
+def count_launches(caller: Caller, probe: Probe) -> Outcome:
+    """What the outputs of a call went through in its launches."""
+    found: Outcome = importlib.import_module("kfuzz.devices.python.counting").examine_counted(caller, probe)
     return found
 
 

@@ -40,14 +40,15 @@ class PythonDevice:
     `guard_all`: on the GPU, guards surround all memory that torch allocates. `most_bytes`: the host's memory that one
     process may take; on a GPU it is not limited. `modules`: those that many of the files import, and that a fork may
     inherit; on the GPU they are not imported before a fork. `family`: devices of one family share the processes that
-    import libraries. A device of no family whose files run in a sandbox leaves those processes up for the next one.
+    import libraries. `returns_outputs`: the arrays of a run are the outputs of its job.
+    A device of no family whose files run in a sandbox leaves those processes up for the next one.
     """
 
     def __init__(
         self, name: str = "cpu", guard_all: bool = False, most_bytes: int | None = None, modules: tuple[str, ...] = (),
-        family: str = "",
+        family: str = "", returns_outputs: bool = True,
     ) -> None:  # fmt: skip
-        self.name, self._family = name, family
+        self.name, self._family, self._returns_outputs = name, family, returns_outputs
         self._sandboxed = in_force() if name == "cpu" else None
         self._modules = () if name == "gpu" else modules
         self._most_bytes = None if name == "gpu" else most_bytes
@@ -110,8 +111,9 @@ class PythonDevice:
             start = partial(self._start, self._nursery_for(call_of(job)), box)
             module = AS_ON_GPU if key in self._imitating else self._module
             self._workers[key] = Worker(
-                module, start=start, imports_files=True, call_seconds=call_seconds, watches_idle=self.name == "cpu"
-            )
+                module, start=start, imports_files=True, call_seconds=call_seconds, watches_idle=self.name == "cpu",
+                returns_outputs=self._returns_outputs,
+            )  # fmt: skip
         self._workers.move_to_end(key)
         return self._workers[key]
 

@@ -187,6 +187,10 @@ def unfilled(shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> NDArray[np.
     return np.lib.stride_tricks.as_strided(np.zeros(1, dtype), shape, tuple(reversed(steps)))
 
 
+LeftArrays = Mapping[str, NDArray[np.generic]]
+"""The arrays of a job after it, by their names."""
+
+
 class DeviceCalls:
     """The cpu device for the functions of extensions, and its findings in watched calls."""
 
@@ -212,6 +216,7 @@ class DeviceCalls:
         """The poison of the call that is watched; 0 if its accesses are not checked."""
         self.names: Mapping[int, str] = {}
         """The names of the arrays that the callable was given, by their addresses."""
+        self._told: Callable[[Job, LeftArrays], None] | None = None
         self._turn = 0
         self._device: CpuDevice | None = None
         self._begin: Callable[[str], None] = lambda part: None
@@ -246,6 +251,15 @@ class DeviceCalls:
         finally:
             self.has_seen = self.has_seen or bool(word and self.findings)
             self.findings = []
+
+    @contextmanager
+    def tell_launches(self, told: Callable[[Job, LeftArrays], None]) -> Iterator[None]:
+        """Tell each job that is run meanwhile, and what it has left."""
+        self._told = told
+        try:
+            yield
+        finally:
+            self._told = None
 
     @contextmanager
     def look_at_launches(self, probe: Probe) -> Iterator[list[Finding]]:
@@ -304,7 +318,10 @@ class DeviceCalls:
         if not outcome.runs:
             raise self._end(outcome)
         chosen = outcome.runs[self._turn % len(outcome.runs)].outputs
-        return {name: self._in_our_poison(array, name, outcome.runs) for name, array in chosen.items()}
+        left = {name: self._in_our_poison(array, name, outcome.runs) for name, array in chosen.items()}
+        if self._told is not None:
+            self._told(job, left)
+        return left
 
     def _name_file(self, found: Finding, job: Job) -> Finding:
         """A finding of a job with another file than the callable's: a line of the callable's own stays one."""

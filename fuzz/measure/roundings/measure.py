@@ -5,12 +5,14 @@ Knows claims and the counter; never how the counts are used.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter, RunCounts, UncountedError
+from kfuzz.devices import Job
+from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, RunCounts, UncountedError
 from kfuzz.measure.roundings.grounds import grounds, inputs_of
 
 SEEDS = (1, 2)
@@ -18,6 +20,13 @@ SEEDS = (1, 2)
 
 ChosenLaunches = tuple[tuple[int, ...], ...]
 """The launches of a claim by position, each with the template arguments that the sizes select."""
+
+
+class CountsRoundings(Protocol):
+    """Runs a job and counts."""
+
+    def count(self, job: Job, seed: int = 0, timeout: float = 10.0) -> RunCounts | None:
+        """The counts; None if the job does not end. UncountedError if something in it does not count."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,7 @@ class MeasuredCounts:
         return int(np.bitwise_or.reduce([0, *(sample.flags for sample in self.samples)]))
 
 
-def measure(kernel: Kernel, counter: Counter) -> MeasuredCounts:
+def measure(kernel: Kernel, counter: CountsRoundings) -> MeasuredCounts:
     """Count at all chosen sizes and launches; ClaimError if the kernel does not compile for counting."""
     samples: list[Sample] = []
     for axes, tune in grounds(kernel):
@@ -72,7 +81,7 @@ def measure(kernel: Kernel, counter: Counter) -> MeasuredCounts:
     return MeasuredCounts(tuple(samples))
 
 
-def sampled(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], counter: Counter) -> Sample | str:
+def sampled(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], counter: CountsRoundings) -> Sample | str:
     """The counts at these sizes, or the reason in words why there are none."""
     counts: list[RunCounts] = []
     for seed in SEEDS:

@@ -17,6 +17,7 @@ from kfuzz.common.phases import Phase, Stage, announce
 from kfuzz.common.text.flags import settings_of
 from kfuzz.devices import ClaimError
 from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter
+from kfuzz.devices.python.counting import CallCounter
 from kfuzz.measure.roundings.formula import CountFormula, Point, fit_formula
 from kfuzz.measure.roundings.grounds import summed_axes
 from kfuzz.measure.roundings.measure import MeasuredCounts, Sample, chosen, group_by_launches, launches_at, measure
@@ -47,12 +48,7 @@ class ProposedRounding:
 
 def rounding_of(kernel: Kernel) -> ProposedRounding:
     """The rounding as measured, or the reason why it cannot be measured."""
-    if not kernel.front.language.runner.counts_roundings:
-        why = "what a Python callable adds is done in its library"
-        return ProposedRounding(
-            from_text(kernel), f"adds and rescales are left out, since they cannot be counted: {why}"
-        )
-    counter = Counter()
+    counter = Counter() if kernel.front.language.runner.counts_roundings else CallCounter()
     announce(Phase(Stage.COUNTING, kernel.name))
     try:
         found = measure(kernel, counter)
@@ -71,6 +67,8 @@ def rounding_of(kernel: Kernel) -> ProposedRounding:
         return ProposedRounding({}, "nothing is added, and no exp is taken: there is nothing to claim")
     is_unshifted = kernel.op == "softmax" and all(one.is_unshifted for one in found.samples)
     statements = {**propose_counts(kernel, found, is_unshifted), **from_text(kernel), **division(kernel, found)}
+    if not kernel.front.language.runner.counts_roundings and any(one.has_exp for one in found.samples):
+        statements = {"exp": quoted("__expf"), **statements}  # of a launch it is ex2.approx, as Triton has it
     return ProposedRounding(statements, describe_sizes(found), is_unshifted)
 
 

@@ -54,8 +54,8 @@ def claim(ctx: click.Context, target: str, op: str | None, entry: str, max_cases
     bug. In a PyTorch extension, or a file with several kernels, it uses the function that launches them; without one,
     write down yourself how the kernels work together.
 
-    For a Python callable kfuzz counts nothing. It proposes the arrays, the call, and what happens with -inf, NaN and
-    +inf. You have to name the op.
+    For a Python callable kfuzz proposes the arrays, the call, and what happens with -inf, NaN and +inf. It counts the
+    launches that the cpu device runs, such as Triton's, and nothing that a library does. You have to name the op.
 
     \b
     kfuzz claim mine.cu

@@ -35,6 +35,9 @@ class ArrayMemory:
         return self.start <= address < self.start + self.nbytes
 
 
+OF_BITS = {F32: "::cuda_on_cpu::ptx_float_of_bits", F64: "::cuda_on_cpu::ptx_double_of_bits"}
+"""The function of C++ that makes a float of its bits, by its type."""
+
 FindAddresses = Callable[[NDArray[np.int64]], Iterator[tuple[int, ArrayMemory]]]
 """The places of words that are addresses of arrays, and the memory of each."""
 
@@ -109,8 +112,7 @@ class LaunchArguments:
         """Add a float by its bits: one of 32 or 64 bits is passed as such, others as integers."""
         at = self._declare("long long", "n")
         self.values.append(bits)
-        whole = f"(int){at}" if element is F32 else at
-        self.texts.append(f"__builtin_bit_cast({element.c_type}, {whole})" if element in (F32, F64) else at)
+        self.texts.append(f"{OF_BITS[element]}({at})" if element in OF_BITS else at)
 
     def add_scratch(self, nbytes: int) -> None:
         """Add memory that only the kernel uses."""
