@@ -11,11 +11,11 @@ from functools import lru_cache
 from kfuzz.common.text.cuda_text import KEPT_TEXTS
 from kfuzz.devices import Call, Entry, Job
 from kfuzz.devices.cpu.ptx.module import read_module
-from kfuzz.oracle.numbers.elements import E4M3, TF32
 
+TF32 = "tf32"
 _BY = {
-    E4M3.name: re.compile(r"(?<![\w.])wgmma\.[\w.:]*\b(?:e4m3|e5m2)\b"),
-    TF32.name: re.compile(r"(?<![\w.])(?:mma|wmma|wgmma|tcgen05)\.[\w.:]*\btf32\b"),
+    "e4m3": re.compile(r"(?<![\w.])wgmma\.[\w.:]*\b(?:e4m3|e5m2)\b"),
+    TF32: re.compile(r"(?<![\w.])(?:mma|wmma|wgmma|tcgen05)\.[\w.:]*\btf32\b"),
 }
 """By what a claim calls the format: its instructions. Sums of 8 bits lose more than operands in TF32 do."""
 _FRAGMENT = re.compile(r"\bprecision\s*::\s*tf32\b")
@@ -52,5 +52,5 @@ def operand_in_module(text: str, kernel: str) -> str:
 @lru_cache(maxsize=KEPT_TEXTS)
 def operand_in_cuda(text: str) -> str:
     """The same of a text of CUDA."""
-    plain = _COMMENT.sub(" ", text) if TF32.name in text or "wgmma" in text else ""
-    return _operand_in(plain) or (TF32.name if _FRAGMENT.search(plain) else "")
+    plain = _COMMENT.sub(" ", text) if TF32 in text or "wgmma" in text else ""
+    return _operand_in(plain) or (TF32 if _FRAGMENT.search(plain) else "")

@@ -16,7 +16,9 @@ TYPES = {
     "f32": "float", "f64": "double", "pred": "bool",
 }  # fmt: skip
 """The C++ types of registers. `float` is written out: the count flavour gives the word another meaning."""
-COUNTED = {kind: f"{C}PtxCounted<{C}ptx_b{8 * SIZES[kind]}>" for kind in TYPES if kind != "pred"} | {"pred": "bool"}
+COUNTED = {
+    name: made if made == "bool" else f"{C}PtxCounted<{C}ptx_b{8 * SIZES[name]}>" for name, made in TYPES.items()
+}
 """The same in the count flavour: registers that know what their numbers went through."""
 CONSTRAINTS = {
     "h": TYPES["b16"], "r": TYPES["b32"], "l": TYPES["b64"], "q": TYPES["b128"], "f": "float", "d": "double",
