@@ -1,12 +1,11 @@
 """How long one verdict takes, cold and warm, how many an hour one process gives, and what the sandbox costs.
 
-    python -m benchmarks.cost measure verdict_time [--rounds 7] [--earlier PYTHON]
+    python -m benchmarks.cost measure verdict_time [--rounds 7]
 
 The answers are those of lasting_answers.toml, right and wrong, one at a time. Cold: `kfuzz judge` in a new process,
 with a cache that is empty. Warm: a server that has judged one answer of the kind; each answer has a text of its own, so
 what is compiled is compiled again. The same answers are given to `kfuzz fuzz`, a new process for each, with as many
-trials: that is how answers were judged before there was a server. PYTHON is that of an environment with an earlier
-kfuzz; then its campaigns run, too, in turns with today's.
+trials: that is how answers were judged before there was a server.
 """
 
 import argparse
@@ -39,11 +38,11 @@ def answer_of(kind: Kind, number: int) -> str:
     return f"{kind.text}{'//' if kind.file.endswith('.cu') else '#'} {number}\n"
 
 
-def seconds_of(words: Sequence[str], folder: Path, cache: Path, python: str = sys.executable) -> tuple[float, str]:
+def seconds_of(words: Sequence[str], folder: Path, cache: Path) -> tuple[float, str]:
     """How long a command takes, and what it prints."""
     began = time.perf_counter()
     own = {"KFUZZ_CACHE": str(cache), "TMPDIR": str(folder)}
-    command = [python, "-m", "kfuzz", *words]
+    command = [sys.executable, "-m", "kfuzz", *words]
     done = subprocess.run(command, cwd=folder, env={**os.environ, **own}, capture_output=True, text=True, check=False)
     return time.perf_counter() - began, done.stdout
 
@@ -91,9 +90,7 @@ def measure(arguments: Sequence[str]) -> Figures:
     """Each kind cold and warm, then a deck of them by a server and by campaigns, then with and without the sandbox."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7, help="verdicts of each kind by the server")
-    parser.add_argument("--earlier", default="", metavar="PYTHON", help="an environment with an earlier kfuzz")
-    options = parser.parse_args(arguments)
-    rounds: int = options.rounds
+    rounds: int = parser.parse_args(arguments).rounds
     problem, every = kinds()
     every = tuple(replace(one, is_fresh=True) for one in every if one.name.partition(",")[0] in OF_ANSWERS)
     rows: list[Record] = []
@@ -113,18 +110,16 @@ def measure(arguments: Sequence[str]) -> Figures:
             print(rows[-3:], file=sys.stderr, flush=True)
         deck = [(kind, 1000 + number) for number in range(2) for kind in every]
         served = sum(judged_warm(kind, number, server)[0] for kind, number in deck)
-        fuzzed = dict.fromkeys(filter(None, (sys.executable, options.earlier)), 0.0)
+        fuzzed = 0.0
         for kind, number in deck:
             (folder / kind.file).write_text(answer_of(kind, number), encoding="utf-8")
             words = ["fuzz", kind.file, *said_of(kind, folder), "--device", "cpu", "--seed", str(SEED)]
             words += ["--max-cases", str(max(1, trials[kind.name]))]
-            for place, python in enumerate(fuzzed):
-                fuzzed[python] += seconds_of(words, folder, folder / f"campaigns {place}", python)[0]
+            fuzzed += seconds_of(words, folder, folder / "campaigns")[0]
         plain = next(one for one in every if one.name == "function, right")
         boxed, open_ = ([], []) if why_not() else boxes(plain, folder, rounds)
     numbers = {
-        "rounds": rounds, "budget": BUDGET, "seed": SEED, "answers": len(deck), "served": served,
-        "fuzzed": fuzzed[sys.executable], "earlier": fuzzed.get(options.earlier, 0.0),
+        "rounds": rounds, "budget": BUDGET, "seed": SEED, "answers": len(deck), "served": served, "fuzzed": fuzzed,
         "boxed": median(boxed) if boxed else 0.0, "open": median(open_) if open_ else 0.0,
     }  # fmt: skip
     return Figures(numbers, {"verdicts": rows})

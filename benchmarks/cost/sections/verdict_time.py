@@ -27,11 +27,6 @@ def show(made: Measurement) -> Lines:
         f"for each with as many trials, {fuzzed:.1f} s: {3600 * many / served:,.0f} an hour and",
         f"{3600 * many / fuzzed:,.0f}, {fuzzed / served:.1f} times as many.",
     )
-    if earlier := made["earlier"]:
-        yield from text(
-            f"The last kfuzz before there was a sandbox or a server (cda2fc7d) took {earlier:.1f} s for the same by",
-            f"`kfuzz fuzz`, in turns with today's: {earlier / served:.1f} times as long as the server.",
-        )
     if made["boxed"]:
         yield from text(
             f"A verdict on a function of numpy in a process of its own takes {1e3 * made['boxed']:.0f} ms in the",
