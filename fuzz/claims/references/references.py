@@ -2,6 +2,7 @@
 
 The op's file says which arrays it has, and asks another process for the sets of each case. `resolve` is the only step
 of reading a claim that starts a process or uses the cache. Knows files and processes; torch is not imported.
+Long, since what is asked, kept and read again is one question.
 """
 
 import json

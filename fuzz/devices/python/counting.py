@@ -72,7 +72,7 @@ def examine_counted(caller: Caller, probe: Probe) -> Outcome:
     stretches, views = lay_out(caller, caller.memory, word)
     known = [stretches[one.name].read() for one in caller.job.buffers if one.content is not None]
     try:
-        with _told(caller, probe, word, _counting(_counter_of_process(), probe, launches)):
+        with _watched(caller, probe, word, _counting(_counter_of_process(), probe, launches)):
             returned = caller.answers(views, sizes_of(caller))
         outputs = [one for one in caller.job.buffers if one.is_output]
         arrays = {one.name: returned[one.name] if one.name in returned else views[one.name].read() for one in outputs}
@@ -81,7 +81,7 @@ def examine_counted(caller: Caller, probe: Probe) -> Outcome:
             for buffer in (one for one in caller.job.buffers if one.content is not None):
                 stretches[buffer.name].write(decoy_of(buffer, Decoy.NEAR).reshape(-1).view(np.uint8))
             jobs = list[Job]()
-            with _told(caller, probe, word, lambda job, _: jobs.append(job)):
+            with _watched(caller, probe, word, lambda job, _: jobs.append(job)):
                 caller.answers(views, sizes_of(caller))
             if list(map(_arguments_of, jobs)) != [_arguments_of(one.job) for one in launches]:
                 raise UncountedError(TAKES_OTHERS)
@@ -103,10 +103,10 @@ def _counter_of_process() -> Counter:
 
 
 @contextmanager
-def _told(caller: Caller, probe: Probe, word: int, told: Callable[[Job, LeftArrays], None]) -> Iterator[None]:
+def _watched(caller: Caller, probe: Probe, word: int, tell: Callable[[Job, LeftArrays], None]) -> Iterator[None]:
     """Watch a call, whose new memory is full of a poison, and tell its launches."""
     watched = CALLS.watch(replace(probe, check=False), word, 0)
-    with caller.lender.watch(word), watched, CALLS.tell_launches(told):
+    with caller.lender.watch(word), watched, CALLS.tell_launches(tell):
         yield
 
 

@@ -216,7 +216,7 @@ class DeviceCalls:
         """The poison of the call that is watched; 0 if its accesses are not checked."""
         self.names: Mapping[int, str] = {}
         """The names of the arrays that the callable was given, by their addresses."""
-        self._told: Callable[[Job, LeftArrays], None] | None = None
+        self._tell: Callable[[Job, LeftArrays], None] | None = None
         self._turn = 0
         self._device: CpuDevice | None = None
         self._begin: Callable[[str], None] = lambda part: None
@@ -253,13 +253,13 @@ class DeviceCalls:
             self.findings = []
 
     @contextmanager
-    def tell_launches(self, told: Callable[[Job, LeftArrays], None]) -> Iterator[None]:
+    def tell_launches(self, tell: Callable[[Job, LeftArrays], None]) -> Iterator[None]:
         """Tell each job that is run meanwhile, and what it has left."""
-        self._told = told
+        self._tell = tell
         try:
             yield
         finally:
-            self._told = None
+            self._tell = None
 
     @contextmanager
     def look_at_launches(self, probe: Probe) -> Iterator[list[Finding]]:
@@ -319,8 +319,8 @@ class DeviceCalls:
             raise self._end(outcome)
         chosen = outcome.runs[self._turn % len(outcome.runs)].outputs
         left = {name: self._in_our_poison(array, name, outcome.runs) for name, array in chosen.items()}
-        if self._told is not None:
-            self._told(job, left)
+        if self._tell is not None:
+            self._tell(job, left)
         return left
 
     def _name_file(self, found: Finding, job: Job) -> Finding:

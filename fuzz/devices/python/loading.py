@@ -1,6 +1,7 @@
 """A callable from the text of its file: kfuzz makes the module once for each text, as an import would.
 
 Knows modules; it does not know the arguments of a callable.
+Long, since modules and the objects of their classes are kept and forgotten together.
 """
 
 import ast
