@@ -54,6 +54,7 @@ void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t l
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc);
 void checker_atomic(uintptr_t address, uint32_t bytes, uint32_t what, uintptr_t pc);  // what: atomic_operations.h
 // An mbarrier's word is used; what this orders, the mbarrier knows.
+void checker_reads_together(uintptr_t address, uint32_t bytes, uintptr_t pc);  // as all lanes of the warp do, by one instruction
 void checker_touches(uintptr_t address, uint32_t bytes, uintptr_t pc);
 void checker_fence(Scope scope);
 void checker_waits_for_grids();

@@ -148,6 +148,17 @@ CUDA_ON_CPU_API void __ubsan_handle_type_mismatch_v1(TypeMismatch *mismatch, uin
   if (address % alignment) report_misaligned_at_line(address, alignment, line_of(mismatch->location));
 }
 
+// A word or less that a lane reads by an instruction that all lanes of its warp execute together.
+CUDA_ON_CPU_API uint32_t cuda_on_cpu_read_together(const void *at, uint32_t bytes) {
+  if (checker.active) {
+    if (turn_is_over()) take_turn(CALLER, __builtin_frame_address(0));
+    checker_reads_together(reinterpret_cast<uintptr_t>(at), bytes, CALLER);
+  }
+  uint32_t read = 0;
+  memcpy(&read, at, bytes);
+  return read;
+}
+
 // For accesses that need more alignment than their own type: loads and stores of tensor cores.
 CUDA_ON_CPU_API void cuda_on_cpu_must_be_aligned(const void *p, uint32_t alignment, int line) {
   auto address = reinterpret_cast<uintptr_t>(p);

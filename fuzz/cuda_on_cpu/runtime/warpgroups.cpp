@@ -185,12 +185,14 @@ void take_turn_if_over(uintptr_t pc) {
   if (checker.active && turn_is_over()) take_turn(pc, __builtin_frame_address(0));
 }
 
-// The current thread waits for the others of its warpgroup.
+// The current thread waits for the others of its warpgroup: for a product all must be there, and for its registers those that are.
 void meet(Asks asks, const Wgmma *asked, int line, uintptr_t pc) {
   take_turn_if_over(pc);
   end_of_read();
   constexpr int size = warpgroup_threads;
   int me = block.current, first = me / size * size;
+  bool is_part = asks == Asks::registers && block.size - first < size;
+  auto needed = static_cast<uint32_t>(is_part ? block.size - first : size);
   Warpgroup &group = of_block().group[me / size];
   if (group.came && group.asks != asks) {
     report_by(me, Kind::warpgroup_disagrees, relative(pc), relative(group.pc[0]));
@@ -200,7 +202,7 @@ void meet(Asks asks, const Wgmma *asked, int line, uintptr_t pc) {
   group.asked[me - first] = asked;
   group.pc[me - first] = pc;
   threads.line[me] = line;
-  if (++group.came < warpgroup_threads) {
+  if (++group.came < needed) {
     threads.state[me] = State::at_warpgroup;
     wait();
     return;

@@ -111,6 +111,14 @@ CUDA_ON_CPU_INLINE void ptx_mma_integers(int line, Register &&...given) {
   ptx_give_words<d.registers>(made, given...);
 }
 
+// All lanes of a warp read by one instruction: none goes on before all have read. Of what they have written before it says
+// nothing.
+template <class T>
+CUDA_ON_CPU_INLINE T ptx_read_together(const T *at) {
+  return static_cast<T>(cuda_on_cpu_read_together(at, sizeof(T)));
+}
+CUDA_ON_CPU_INLINE void ptx_all_have_read(int line) { __shfl_sync(~0u, 0, 0, 32, line); }
+
 // Lanes 8 m to 8 m + 7 give the addresses of matrix m's rows; each lane reads two elements of each matrix, side by
 // side, or one below the other if it is transposed.
 template <int matrices, bool transposed, class Address, class... Out>
@@ -124,16 +132,17 @@ CUDA_ON_CPU_INLINE void ptx_ldmatrix(int line, Address address, Out &...out) {
     if constexpr (transposed) {
       for (int i = 0; i < 2; i++) {
         auto *row = reinterpret_cast<const uint16_t *>(__shfl_sync(~0u, own, 8 * matrix + lane() % 4 * 2 + i, 32, line));
-        bits |= static_cast<uint32_t>(row[lane() / 4]) << (16 * i);
+        bits |= static_cast<uint32_t>(ptx_read_together(row + lane() / 4)) << (16 * i);
       }
     } else {
       auto *row = reinterpret_cast<const uint32_t *>(__shfl_sync(~0u, own, 8 * matrix + lane() / 4, 32, line));
-      bits = row[lane() % 4];
+      bits = ptx_read_together(row + lane() % 4);
     }
     __builtin_memcpy(&to, &bits, 4);
     matrix++;
   };
   (load(out), ...);
+  ptx_all_have_read(line);
 }
 
 // The reverse: each lane writes two elements of each matrix.
@@ -162,8 +171,8 @@ CUDA_ON_CPU_INLINE void ptx_stmatrix(int line, Address address, In... in) {
 template <int bits>
 CUDA_ON_CPU_INLINE uint32_t ptx_element_of_row(const uint8_t *row, int place) {
   int at = place * bits, first = at / 8, shift = at % 8;
-  uint32_t both = row[first];
-  if (shift + bits > 8) both |= static_cast<uint32_t>(row[first + 1]) << 8;
+  uint32_t both = ptx_read_together(row + first);
+  if (shift + bits > 8) both |= static_cast<uint32_t>(ptx_read_together(row + first + 1)) << 8;
   return both >> shift & ((1u << bits) - 1);
 }
 // m8n16: a lane has four adjacent elements of a row. m16n16.trans: two registers of four below each other, 8 columns apart.
@@ -187,6 +196,7 @@ CUDA_ON_CPU_INLINE void ptx_ldmatrix_bytes(int line, Address address, Out &...ou
     number++;
   };
   (load(out), ...);
+  ptx_all_have_read(line);
 }
 // m16n8.trans: of each matrix a lane has two adjacent bytes of a row, and two 8 rows below; each column is stored as a row.
 template <int matrices, class Address, class... In>

@@ -5,6 +5,7 @@
 #include "registers.h"
 
 CUDA_ON_CPU_IMPORT void *cuda_on_cpu_cluster_shared_at(uint64_t address);
+CUDA_ON_CPU_IMPORT uint32_t cuda_on_cpu_read_together(const void *at, uint32_t bytes);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_must_be_aligned(const void *p, uint32_t alignment, int line);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_not_multicast(const void *p, int line);
 
