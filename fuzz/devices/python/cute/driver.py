@@ -21,11 +21,12 @@ from cutlass.utils import hardware_info
 
 from kfuzz.devices import UnsupportedError
 from kfuzz.devices.python.cute.loads import narrow_loads
+from kfuzz.devices.python.cute.refusals import refuse
 from kfuzz.devices.python.cute.runtime import CALLED, HOST, LOAD, loader_of
 from kfuzz.devices.python.cute.stores import elect_for_stores
-from kfuzz.devices.python.extensions import CALLS
 from kfuzz.devices.python.imitated_gpu import GPU
 from kfuzz.devices.python.launched.host_calls import ATTRIBUTES
+from kfuzz.devices.python.torch.gpu_places import begin_as_on_gpu
 from kfuzz.devices.python.torch.handing_over import TensorOnGpu
 
 CuteValue: TypeAlias = Any
@@ -66,7 +67,10 @@ def install() -> None:
     begin_tensor = runtime._Tensor.__init__
 
     def take_tensor(self: CuteValue, tensor: CuteValue, *given: CuteValue, **named: CuteValue) -> None:
-        begin_tensor(self, TensorOnGpu(tensor) if isinstance(tensor, torch.Tensor) else tensor, *given, **named)
+        if isinstance(tensor, torch.Tensor):
+            begin_as_on_gpu(tensor)
+            tensor = TensorOnGpu(tensor)
+        begin_tensor(self, tensor, *given, **named)
 
     runtime._Tensor.__init__ = take_tensor
     compiler.Compiler.compile_and_jit = compile_with_ptx
@@ -104,9 +108,3 @@ def refuse_file(self: CuteValue, file: str, *_: CuteValue, **__: CuteValue) -> N
     """Refuse machine code: a program that keeps it for later may catch this, and compile."""
     what = f"CuTe DSL: {Path(file).name} is a compiled function from a file, without PTX"
     raise UnsupportedError(f"{what}: leave it out, or use --device gpu")
-
-
-def refuse(what: str) -> None:
-    """Refuse what needs a GPU."""
-    CALLS.trouble = UnsupportedError(f"CuTe DSL: {what}, which the cpu device does not take; use --device gpu")
-    raise CALLS.trouble

@@ -7,11 +7,14 @@ from typing import Any, TypeAlias
 import tvm_ffi
 from cutlass.cutlass_dsl import tvm_ffi_provider as provider
 
+from kfuzz.devices.python.cute.refusals import refuse
 from kfuzz.devices.python.cute.runtime import HOST
 from kfuzz.devices.python.torch.ffi_tensors import as_on_gpu_of_ffi
 
 FfiFunction: TypeAlias = Any
 """A compiled function, or what is passed to it."""
+MISPLACED = "Misaligned Tensor data"
+"""In TVM FFI's words for a tensor that does not begin at a multiple of what the function was compiled for."""
 SAFE_CALL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p)
 """TVMFFISafeCallType."""
 
@@ -47,6 +50,11 @@ def checked(call: FfiFunction) -> FfiFunction:
     def called(self: FfiFunction, *given: FfiFunction, **named: FfiFunction) -> FfiFunction:
         with HOST.raise_errors():
             values = {name: as_on_gpu_of_ffi(one) for name, one in named.items()}
-            return call(self, *map(as_on_gpu_of_ffi, given), **values)
+            try:
+                return call(self, *map(as_on_gpu_of_ffi, given), **values)
+            except ValueError as error:
+                if MISPLACED not in str(error):
+                    raise
+                refuse("a tensor that shares its memory with another one and begins where a GPU's would not")
 
     return called

@@ -139,6 +139,24 @@ def test_a_function_of_tvm_ffi_takes_tensors_as_they_are(device: PythonDevice, t
     assert {(one.kind, one.line) for one in past.errors} >= {("out-of-bounds", 15)}
 
 
+@pytest.mark.parametrize("is_shared", [False, True], ids=["a tensor of its own", "part of another"])
+def test_memory_at_multiples_of_what_a_function_asks_for_is_no_fault(
+    device: PythonDevice, tmp_path: Path, is_shared: bool
+) -> None:
+    """torch's memory on a GPU begins at multiples of 512 bytes, and on a CPU at those of 64."""
+    pytest.importorskip("tvm_ffi")
+    text = ROW_SUM.format(launch="", options=', options="--enable-tvm-ffi"').replace("(*given, 3)", "(y, x, 3)")
+    text = text.replace("from_dlpack(y)", "from_dlpack(torch.zeros(x.shape[0]), assumed_align=128)")
+    text = text if is_shared else text.replace("held[1 : x.shape[0] + 1]", "torch.zeros(x.shape[0])")
+    if is_shared:
+        with pytest.raises(ClaimError, match="a tensor that shares its memory with another one"):
+            trial_of(tmp_path, "shared", text, device)
+    else:
+        tried = trial_of(tmp_path, "own", text, device)
+        assert [one.message for one in tried.defects] == []
+        assert tried.elements == 3
+
+
 def test_a_mistake_that_the_dsl_finds_is_one_line_without_colours(device: PythonDevice, tmp_path: Path) -> None:
     text = ROW_SUM.format(launch="", options="").replace("y[row] =", "y[row, 1, 2] =")
     words = refusal_of(trial_of(tmp_path, "wrong", text, device))

@@ -24,3 +24,16 @@ def test_tensors_in_a_named_tuple_are_on_a_gpu() -> None:
 
 def test_a_parameter_of_an_autograd_function_is_passed_as_it_is() -> None:
     assert as_on_gpu_of_ffi(torch.ones(3, requires_grad=True)).device.type == "cuda"
+
+
+def test_a_tensor_begins_where_one_of_a_gpu_does_unless_another_shares_its_memory() -> None:
+    """Host code that is compiled for multiples of 128 bytes refuses a tensor at 64, where torch's on a CPU begin."""
+    alone = [torch.arange(7.0) + number for number in range(8)]
+    for number, one in enumerate(alone):
+        as_on_gpu_of_ffi(one)
+        assert one.data_ptr() % 256 == 0
+        assert one.tolist() == [number + place for place in range(7)]
+    whole = torch.arange(100.0)
+    part = whole[1:]
+    as_on_gpu_of_ffi(part)
+    assert part.data_ptr() == whole.data_ptr() + 4
