@@ -43,6 +43,8 @@ from kfuzz.oracle.op.spelling import name_in
 CHANGED = "_out"
 """The ending of the role of an input that is also an output."""
 FOLDER = "references"
+FRAME = "frame #"
+"""How a line of torch's C++ stack begins, which follows the words of an error."""
 MADE_FROM = ".reference.json"
 """The ending of the file beside a formula that says which reference it was made from, for CUDA: it has no [call]."""
 INPUT = re.compile(r"\s*(?P<element>\w+)\s*\[(?P<dims>[^\]]*)\]\s*->\s*(?P<role>\w+)")
@@ -290,8 +292,9 @@ def described(front: FrontMatter, question: Mapping[str, object]) -> bytes:
             missing = "; pip install torch" if "No module named 'torch'" in str(error) else ""
             raise front.error(("op",), f"the reference cannot be run: {str(error)[:200]}{missing}") from None
         if not (folder / "answer.json").is_file():
-            said = ((folder / "errors.txt").read_text(errors="replace").strip().splitlines() or ["it ended"])[-1]
-            raise front.error(("op",), f"the reference cannot be run: {said[:200]}")
+            said = (folder / "errors.txt").read_text(errors="replace").strip().splitlines()
+            last = next((one for one in reversed(said) if not one.startswith(FRAME)), "it ended")
+            raise front.error(("op",), f"the reference cannot be run: {last[:200]}")
         return (folder / "answer.json").read_bytes()
 
 

@@ -47,6 +47,8 @@ class PythonLibrary:
     arithmetic: Arithmetic = field(default_factory=Arithmetic)
     decorators: tuple[str, ...] = ()
     """They make a function a kernel, which a program launches instead of calling it."""
+    launchers: tuple[str, ...] = ()
+    """They launch the function that they get first, which is a kernel."""
     probe: Callable[[bool], None] = do_nothing
     """The smallest use that shows that it works in this environment."""
     extra: str = ""
@@ -65,6 +67,8 @@ class PythonLibrary:
     """Its modules that only work with a GPU: what one of them raises without a GPU says nothing about the kernel."""
     compile_errors: tuple[str, ...] = ()
     """Its exceptions that say that a kernel does not compile, with a GPU or without."""
+    launch_error: str = ""
+    """What its words have where it refuses a launch that a GPU would refuse, too."""
     compilers: tuple[str, ...] = ()
     """Its functions, with their modules, that compile: what is raised inside says that a kernel does not compile."""
     run_without_gpu: Callable[[], None] | None = None

@@ -42,6 +42,8 @@ def find_lack(error: BaseException) -> Lack | None:
     """What this process, without a GPU, lacks if that is why it raised an exception; None if it lacks nothing."""
     raised = raising_module(error)
     for library in libraries().values():
+        if refuses_launch(error, library):
+            return Lack(f"{library.name} refuses the launch: {words_of(error)}", True)
         if name := name_it_lacks(error, library):
             return Lack(f"{library.name} {installed_release(library)} has no {name}", True, True)
         if is_raised_in_compiler(error, library) and not is_in(raised, library.of_gpu):
@@ -73,6 +75,11 @@ def name_it_lacks(error: BaseException, library: PythonLibrary) -> str:
     else:
         return ""
     return name if is_in(name, library.of_gpu) and name.partition(".")[0] in sys.modules else ""
+
+
+def refuses_launch(error: BaseException, library: PythonLibrary) -> bool:
+    """Whether a library says that no GPU takes a launch, such as one of no blocks."""
+    return bool(library.launch_error) and library.launch_error in error_text(error)
 
 
 def is_raised_in_compiler(error: BaseException, library: PythonLibrary) -> bool:

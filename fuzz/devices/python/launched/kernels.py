@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from kfuzz.devices import Call, ClaimError, Job, Step
 from kfuzz.devices.cpu.ptx.module import read_module
-from kfuzz.devices.python.extensions import CALLS
+from kfuzz.devices.python.extensions import CALLS, RefusedByExtensionError
 from kfuzz.devices.python.launched.arguments import ALIGNED, LaunchArguments
 
 Sides = tuple[int, int, int]
@@ -47,6 +47,8 @@ def count_parameters(text: str, name: str) -> int:
 
 def run_launch(kernel: LaunchedKernel, made: LaunchArguments) -> None:
     """Run a launch on the cpu device, and leave its results in the arrays."""
+    if not all(kernel.grid):  # CUDA refuses it, whatever the program makes of that
+        raise RefusedByExtensionError(f"a launch of no blocks: {kernel.name[:40]} with the grid {kernel.grid}")
     if kernel.target:
         CALLS.targets[kernel.target] = tuple(
             one for one in CALLS.targets.get(kernel.target, kernel.other_targets) if one in kernel.other_targets

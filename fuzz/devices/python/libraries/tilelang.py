@@ -18,7 +18,8 @@ LIBRARY = PythonLibrary(
     arithmetic=Arithmetic(exp="__expf", divide="fast reciprocal", denominator="element", ftz=True),
     decorators=("tilelang.jit", "T.prim_func"),
     of_gpu=("tilelang", "tvm"),
-    compilers=("tilelang.engine.lower.lower_with_context",),
+    launch_error="CUDALaunch Error",
+    compilers=("tilelang.jit.kernel._compile_and_create_adapter",),
     run_without_gpu=install,
     extra="tilelang",
 )

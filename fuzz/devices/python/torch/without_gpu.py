@@ -20,6 +20,8 @@ from torch.utils import cpp_extension
 from kfuzz.devices import UnsupportedError
 from kfuzz.devices.python.extensions import CALLS, RefusedByExtensionError
 from kfuzz.devices.python.imitated_gpu import GPU as IMITATED
+from kfuzz.devices.python.libraries import libraries
+from kfuzz.devices.python.raising import refuses_launch
 from kfuzz.devices.python.torch.addresses import ADDRESSES
 from kfuzz.devices.python.torch.array_interfaces import array_interface, as_tensor
 from kfuzz.devices.python.torch.inline_extensions import Address, load, load_inline
@@ -284,7 +286,8 @@ def call_as_on_gpu(function: Callable[..., Any], path: Path) -> Callable[..., An
                 return function(*args, **named)
         except (RuntimeError, AssertionError, NotImplementedError) as error:  # torch raises one of these without a GPU
             frame = traceback.extract_tb(error.__traceback__)[-1]
-            is_refusal = isinstance(error, RefusedByExtensionError)
+            does_refuse = any(refuses_launch(error, one) for one in libraries().values())
+            is_refusal = does_refuse or isinstance(error, RefusedByExtensionError)
             if not is_refusal and NEEDS_GPU.search(str(error)) and frame.filename != str(path.resolve()):
                 CALLS.trouble = UnsupportedError(
                     f"{path}: without a GPU torch says: {' '.join(str(error).split())[:200]}"

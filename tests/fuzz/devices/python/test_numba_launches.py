@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from small_callables import trial_of
 
+from kfuzz.devices import Refusal
 from kfuzz.devices.python.device import PythonDevice
 
 pytestmark = pytest.mark.slow(3)
@@ -46,3 +47,12 @@ def test_a_launch_takes_tensors_of_torch(device: PythonDevice, tmp_path: Path, y
     tried = trial_of(tmp_path, f"mine{len(y)}", ROW_SUM.format(y=y), device)
     assert [one.message for one in tried.defects] == []
     assert tried.elements == 3
+
+
+def test_a_launch_of_no_blocks_is_a_refusal_of_these_sizes(device: PythonDevice, tmp_path: Path) -> None:
+    """A program for multiples of 256 elements launches none for fewer, which CUDA refuses."""
+    text = ROW_SUM.format(y="y").replace("kernel[1, 32]", "kernel[x.shape[0] // 256, 32]")
+    tried = trial_of(tmp_path, "none", text, device)
+    assert tried.defects == ()
+    (words,) = {one.words for one in tried.reasons if isinstance(one, Refusal)}
+    assert words.startswith("a launch of no blocks: ")

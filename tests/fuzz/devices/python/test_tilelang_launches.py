@@ -107,12 +107,25 @@ def test_the_arrays_of_a_table_of_addresses_are_known(device: PythonDevice, tmp_
     assert {one.kind for one in wrong.errors} == {"illegal-address"}
 
 
+def test_a_launch_of_no_blocks_is_a_refusal_of_these_sizes(device: PythonDevice, tmp_path: Path) -> None:
+    text = OF_A_TABLE.format(place=1, first="").replace("T.Kernel(rows,", "T.Kernel(rows // 64,")
+    tried = trial_of(tmp_path, "none", text, device, "relu")
+    assert tried.defects == ()
+    (words,) = {one.words for one in tried.reasons if isinstance(one, Refusal)}
+    assert words.startswith("tilelang refuses the launch: ")
+
+
 def test_what_tilelang_does_not_compile_is_one_line(device: PythonDevice, tmp_path: Path) -> None:
     small = "a, c = T.alloc_shared((8, 8), T.float16), T.alloc_fragment((8, 8), T.float32)\n            T.gemm(a, a, c)"
     tried = trial_of(tmp_path, "small", OF_A_TABLE.format(place=1, first=small), device, "relu")
     assert tried.defects == ()
     (words,) = {one.words for one in tried.reasons if isinstance(one, Refusal)}
     assert words.startswith("tilelang does not compile this: ")
+    option = OF_A_TABLE.format(place=1, first="").replace("@tilelang.jit", '@tilelang.jit(pass_configs={"tl.old": 1})')
+    tried = trial_of(tmp_path, "option", option, device, "relu")
+    assert tried.defects == ()
+    (words,) = {one.words for one in tried.reasons if isinstance(one, Refusal)}
+    assert words.startswith("tilelang does not compile this: AttributeError: Invalid config option 'tl.old'")
     lacks = OF_A_TABLE.format(place=1, first="").replace("T.make_tensor", "T.make_old_tensor")
     tried = trial_of(tmp_path, "lacks", lacks, device, "relu")
     assert tried.defects == ()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from small_callables import trial_of
 
-from kfuzz.devices import ClaimError
+from kfuzz.devices import ClaimError, Refusal
 from kfuzz.devices.python.device import PythonDevice
 
 pytestmark = [pytest.mark.slow(5), pytest.mark.skipif(find_spec("warp") is None, reason="warp-lang is not installed")]
@@ -107,3 +107,21 @@ def test_what_needs_more_of_a_gpu_is_refused_in_one_line(device: PythonDevice, t
     text = row_sum(end="wp.HashGrid(8, 8, 8, device='cuda')\n    return y")
     with pytest.raises(ClaimError, match="Warp calls wp_hash_grid_create_device, which the cpu device does not have"):
         trial_of(tmp_path, "grid", text, device)
+
+
+def test_what_warp_does_not_compile_is_one_line(device: PythonDevice, tmp_path: Path) -> None:
+    text = row_sum().replace("total += row[c]", "total += missing")
+    with pytest.raises(ClaimError, match="warp does not compile this: "):
+        trial_of(tmp_path, "wrong", text, device)
+
+
+def test_what_warp_has_not_compiled_once_is_one_line_again(device: PythonDevice, tmp_path: Path) -> None:
+    """Warp raises a kept error when the same module is launched once more."""
+    pytest.importorskip("torch")
+    text = row_sum("wp.from_torch(x)", end="return wp.to_torch(y)", before=TORCH)
+    text = text.replace("total += row[c]", "total += missing").replace("    wp.launch(", "    TWICE\n    wp.launch(")
+    twice = "try:\n        wp.launch(kernel, dim=1, inputs=[table], outputs=[y])\n    except Exception:\n        pass"
+    tried = trial_of(tmp_path, "again", text.replace("TWICE", twice), device)
+    assert tried.defects == ()
+    (words,) = {one.words for one in tried.reasons if isinstance(one, Refusal)}
+    assert words.startswith("warp does not compile this: ")
