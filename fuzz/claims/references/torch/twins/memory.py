@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from kfuzz.claims.references.torch.storage import key_of
+from kfuzz.claims.references.torch.twins.factors import Product, SeenProduct
 from kfuzz.claims.references.torch.twins.lasting import LASTING
 from kfuzz.claims.references.torch.twins.sets import TINY, UNITS, NumberFacts, NumberSet, facts_of, in_type, numbers_of
 
@@ -22,7 +23,7 @@ class StorageTwin:
     """The numbers of one storage, in a row; of complex numbers their parts. `alive` keeps the storage's address.
 
     `size`: the sizes of the numbers, if they are there already. `writes`: how often both arrays were written in place.
-    `peak`, `top`: as a NumberSet has them.
+    `product`, `top`: as a NumberSet has them.
     """
 
     x: torch.Tensor
@@ -32,7 +33,7 @@ class StorageTwin:
     facts: NumberFacts | None = None
     size: torch.Tensor | None = None
     writes: int = 0
-    peak: torch.Tensor | None = None
+    product: Product | None = None
     top: torch.Tensor | None = None
 
     def end(self, sign: int) -> torch.Tensor:
@@ -49,6 +50,11 @@ def is_whole(one: torch.Tensor) -> bool:
     if one.is_complex() or not one.is_contiguous():
         return False
     return bool(one.numel() * one.element_size() == one.untyped_storage().nbytes())
+
+
+def fills_storage(one: torch.Tensor) -> bool:
+    """Whether a tensor of real numbers is its whole storage, in whatever order of its axes."""
+    return not one.is_complex() and one.numel() * one.element_size() == one.untyped_storage().nbytes()
 
 
 def all_of_storage(one: torch.Tensor) -> torch.Tensor:
@@ -81,8 +87,12 @@ class Twins:
         if one.is_complex():
             x, r = torch.view_as_complex(x.contiguous()), None if r is None else r.norm(dim=-1)
             return NumberSet(x.conj() if one.is_conj() else x, r, one.dtype)
-        size, peak, top = (None if part is None else _seen(part, one) for part in (twin.size, twin.peak, twin.top))
-        return NumberSet(x, r, one.dtype, facts=twin.facts, known_size=size, writes=twin.writes, peak=peak, top=top)
+        size, top = (None if part is None else _seen(part, one) for part in (twin.size, twin.top))
+        made = twin.product
+        product = None if made is None else SeenProduct(made, one.shape, one.stride(), one.storage_offset())
+        return NumberSet(
+            x, r, one.dtype, facts=twin.facts, known_size=size, writes=twin.writes, product=product, top=top
+        )
 
     def _lasting(self, one: torch.Tensor) -> StorageTwin | None:
         """The twin of a large storage that was there in an earlier run."""
@@ -128,7 +138,7 @@ class Twins:
 
     def put(
         self, one: torch.Tensor, x: torch.Tensor, r: torch.Tensor | None, facts: NumberFacts | None = None,
-        peak: torch.Tensor | None = None, top: torch.Tensor | None = None,
+        product: Product | None = None, top: torch.Tensor | None = None,
     ) -> None:  # fmt: skip
         """Let these be the numbers of a tensor; what else its storage holds stays."""
         if one.numel() == 0:
@@ -138,8 +148,8 @@ class Twins:
         if twin is None and r is None and not (one.is_floating_point() or one.is_complex()):
             return
         if is_whole(one) and one.is_floating_point():
-            x, r, peak, top = (None if part is None else self._in_a_row(part, one.shape) for part in (x, r, peak, top))
-            self.known[key] = StorageTwin(x, r, one.dtype, one.untyped_storage(), facts, peak=peak, top=top)
+            x, r, top = (None if part is None else self._in_a_row(part, one.shape) for part in (x, r, top))
+            self.known[key] = StorageTwin(x, r, one.dtype, one.untyped_storage(), facts, product=product, top=top)
             return
         if twin is None:
             whole = all_of_storage(one)
@@ -147,8 +157,9 @@ class Twins:
         twin = self._as_type(twin, real_type(one.dtype))
         radii = torch.zeros(twin.x.shape, dtype=torch.float64) if twin.r is None else twin.r
         self.known[key] = twin = StorageTwin(
-            self._owned(twin.x), self._owned(radii), twin.dtype, twin.alive, writes=twin.writes + 1
-        )
+            self._owned(twin.x), self._owned(radii), twin.dtype, twin.alive, writes=twin.writes + 1,
+            product=product if fills_storage(one) else None,
+        )  # fmt: skip
         radius = torch.zeros(()) if r is None else r
         if one.is_complex():
             x, radius = torch.view_as_real(x.conj().resolve_conj() if one.is_conj() else x), radius.unsqueeze(-1)

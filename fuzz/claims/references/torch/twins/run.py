@@ -306,9 +306,9 @@ class TwinRun(UncompiledMode):
     def set_of(self, one: Any) -> NumberSet:  # noqa: ANN401  a tensor or a number
         """The set of an output. A number that Python made of others has no radius but for what float32 loses."""
         if isinstance(one, torch.Tensor):
-            return (
-                self.twins.get_by_memory(one) if is_of_numpy(one) and not self.twins.has(one) else self.twins.get(one)
-            )
+            is_by_memory = is_of_numpy(one) and not self.twins.has(one)
+            found = self.twins.get_by_memory(one) if is_by_memory else self.twins.get(one)
+            return replace(found, product=None)  # whose factors would outlive the run
         kind, r = torch.float64 if isinstance(one, float) else None, None
         if self.notes.left and isinstance(one, float):
             r = torch.tensor(self.left.get(one, PYTHON * SINGLE * abs(one)), dtype=torch.float64)
@@ -484,7 +484,7 @@ class TwinRun(UncompiledMode):
                     top = torch.where(fell, x + both, torch.inf if top is None else top)
                 both = torch.where(lost, torch.inf, both)
             facts = None
-        self.twins.put(one, x, both, None if both is None else facts, made.peak, top)
+        self.twins.put(one, x, both, None if both is None else facts, made.product, top)
 
     def take_drawn(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401
         """Run what draws numbers, into a tensor or a new one: nothing is known of them."""

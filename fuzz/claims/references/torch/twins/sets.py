@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from kfuzz.claims.references.torch.storage import flat
+from kfuzz.claims.references.torch.twins.factors import ONE, Factor, Product, SeenProduct, SingleFactor
 
 SINGLE = 2.0**-24
 UNITS: dict[torch.dtype, float] = {
@@ -23,8 +24,6 @@ LEAST = {torch.float16: 2.0**-24}
 TINY = 2.0**-126
 MOST = {torch.float16: 65504.0, torch.bfloat16: float(torch.finfo(torch.bfloat16).max)}
 MOST_SINGLE = float(torch.finfo(torch.float32).max)
-LEAST_PEAK = 2.0**32
-"""No product of a few numbers up to this is beyond the largest one."""
 FP4 = getattr(torch, "float4_e2m1fn_x2", None)
 _GRIDS = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2")
 GRIDS = frozenset(getattr(torch, name) for name in _GRIDS if hasattr(torch, name))
@@ -80,8 +79,8 @@ class NumberSet:
     known_size: torch.Tensor | None = None
     joint: "Ranked | RowRanks | None" = None
     writes: int = 0
-    peak: torch.Tensor | None = None
-    """Of products: the largest product of some of their factors, which another order of these computes on the way."""
+    product: SeenProduct | None = None
+    """Of products: their factors, which a kernel may multiply in another order."""
     top: torch.Tensor | None = None
     """No value lies above this, where a number is so low that it may be -infinity, and its radius is infinite."""
 
@@ -107,6 +106,17 @@ class NumberSet:
         if self.r is None or (self.facts is not None and self.facts.is_loose):
             return self.r is None or not self.r.numel()
         return not bool((self.r != 0).any())
+
+    @property
+    def factor(self) -> Factor:
+        """The numbers as a factor of a product: those of a product are its factors. A later write changes none."""
+        if self.product is not None:
+            return self.product
+        if self.x.dtype == torch.bool:
+            return ONE
+        known = vars(self).get("known", self.facts) or NumberFacts()
+        numbers = self.number.clone() if self.writes else self.number
+        return SingleFactor(numbers, {False: max(known.reach, 1.0)} if known.reach < float("inf") else {})
 
     @property
     def is_float(self) -> bool:
@@ -182,7 +192,7 @@ class StepResult:
     r: torch.Tensor | None = None
     error: torch.Tensor | None = None
     joint: "Ranked | RowShares | RowRanks | None" = None
-    peak: torch.Tensor | None = None
+    product: Product | None = None
     top: torch.Tensor | None = None
 
 

@@ -329,6 +329,68 @@ def test_of_shares_nothing_is_known_where_a_sum_that_is_divided_afterwards_overf
         assert set(grades(sets, [("y", answer)]).flatten().tolist()) == {grade}
 
 
+def merged(o: Any, other: Any, m: Any, l: Any, s2: Any) -> Any:  # noqa: ANN401, E741
+    """Two parts of an attention: a kernel multiplies (o l) exp2(m), and the first product overflows."""
+    s1 = torch.exp2(m - torch.maximum(m, torch.zeros_like(m))) * l
+    return (o * s1[:, None] + other * s2[:, None]) / (s1 + s2)[:, None]
+
+
+@pytest.mark.parametrize(("least", "is_known"), [(-3.4e38, False), (-2.2e38, True), (-1e30, True)])
+def test_of_parts_nothing_is_known_where_a_part_times_its_sum_overflows(least: float, is_known: bool) -> None:
+    m, l = torch.full((2,), -4.3), torch.full((2,), 1.5)  # noqa: E741
+    given = [torch.full((2, 3), least), torch.ones(2, 3), m, l, torch.ones(2)]
+    own, sets = merged(*given), as_arrays.reference_sets(three_runs.Answered(merged, given, __file__))
+    for answer, known in ((own, Grade.KEPT), (0.9 * own, Grade.BROKEN), (own / 0.0, Grade.BROKEN)):
+        assert set(grades(sets, [("y", answer)]).tolist()) == {known if is_known else Grade.UNJUDGED}
+
+
+def of_a_loop(x: Any, w: Any, r: Any) -> Any:  # noqa: ANN401
+    for at in range(600):
+        w = w * (1.0 if at else r)
+    return x * w
+
+
+def of_a_factor_that_is_written(x: Any, w: Any, r: Any) -> Any:  # noqa: ANN401
+    r = r.clone()
+    r[:, :1] = r[:, :1] + 0
+    product = w * r
+    r[:, :2] = 0
+    return x * product
+
+
+CHAINS = {
+    "a product": lambda x, w, r: x * (w * r),
+    "a slice of one": lambda x, w, r: (x.T * (w * r).T[:, :])[1:].T,
+    "in another order of its axes": lambda x, w, r: (x.T * (w.T * r.T)).T,
+    "in place": lambda x, w, r: w.clone().mul_(r).mul_(x),
+    "a quotient": lambda x, w, r: x * (w / (1 / r)),
+    "divided first": lambda x, w, r: x / (1 / w) * r,
+    "divided by a product": lambda x, w, r: x / ((1 / w) * (1 / r)),
+    "divided by a quotient": lambda x, w, r: x / ((1 / w) / r),
+    "a loop": of_a_loop,
+    "a factor that is written": of_a_factor_that_is_written,
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_small_factors_of_a_chain_count_where_another_order_overflows_and_nowhere_else(name: str) -> None:
+    x, small, large, known_twice = (
+        torch.tensor([row, row])
+        for row in (
+            [2.0, 3e38, 3e38, 3e38, 1e30, -3e38],
+            [3.0, 0.5, 1e-3, 0.5, 1e-3, 1e-3],
+            [1.5, 1.25, 2.0, 0.9, 1e3, 2.0],
+            [True, False, False, True, True, False],
+        )
+    )
+    sets = as_arrays.reference_sets(three_runs.Answered(CHAINS[name], [x, small, large], __file__))
+    own = CHAINS[name](x, small, large)
+    is_known = known_twice[:, -own.shape[1] :]
+    for answer, known in ((own, Grade.KEPT), (1.01 * own, Grade.BROKEN), (own * torch.inf, Grade.BROKEN)):
+        expected = torch.where(is_known, int(known), int(Grade.UNJUDGED)).flatten().tolist()
+        assert grades(sets, [("y", answer)]).tolist() == expected
+
+
 def test_a_value_that_the_reference_reaches_by_an_overflow_is_not_judged() -> None:
     x = torch.full((2,), 2e38)
     (one,) = as_arrays.reference_sets(three_runs.Answered(lambda x: (x + x) / 4, [x], __file__))

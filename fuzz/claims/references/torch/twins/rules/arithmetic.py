@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 
+from kfuzz.claims.references.torch.twins.factors import Product, join_factors
 from kfuzz.claims.references.torch.twins.rules.shared import (
     TRUTHS,
     at_corners,
@@ -16,7 +17,6 @@ from kfuzz.claims.references.torch.twins.rules.shared import (
     rounding,
 )  # fmt: skip
 from kfuzz.claims.references.torch.twins.sets import (
-    LEAST_PEAK,
     MOST_SINGLE,
     NOTHING,
     SINGLE,
@@ -121,24 +121,22 @@ def top_of_sum(op: Operation, a: NumberSet, b: NumberSet) -> torch.Tensor | None
     return (a.end(1) + of_b).double().nan_to_num(torch.inf, torch.inf, -torch.inf)
 
 
-def peak_of(one: NumberSet) -> torch.Tensor:
-    """The largest product of some of a number's factors, and of none of them."""
-    return (one.size if one.peak is None else torch.maximum(one.peak, one.size)).clamp(min=1.0)
-
-
-def peak_of_product(a: NumberSet, b: NumberSet, x: torch.Tensor) -> torch.Tensor | None:
-    """The same of a product; None where all are small."""
-    if x.is_complex() or (a.peak is None and b.peak is None and not max(a.known.reach, b.known.reach) > LEAST_PEAK):
+def factors_of(a: NumberSet, b: NumberSet, op: Operation, is_quotient: bool = False) -> Product | None:
+    """The factors of a product or of a quotient of real numbers."""
+    if a.x.is_complex() or b.x.is_complex():
         return None
-    return (peak_of(a) * peak_of(b)).expand(x.shape)
+    return join_factors([(a.factor, False), (b.factor, is_quotient)], op.results[0])
 
 
-def lost_in_other_orders(peak: torch.Tensor | None, x: torch.Tensor, r: torch.Tensor | None) -> torch.Tensor | None:
+def lost_in_other_orders(product: Product | None, x: torch.Tensor, r: torch.Tensor | None) -> torch.Tensor | None:
     """A radius that is infinite where a product of some of the factors is beyond the largest number: (up gate)
     sigmoid(gate) overflows where up (gate sigmoid(gate)) does not.
     """
-    lost = TRUTHS[False] if peak is None else peak.isfinite() & x.isfinite() & (peak > MOST_SINGLE)
-    return unknown_where(lost, x, r)
+    if product is None or product.bound(False) <= MOST_SINGLE:
+        return r
+    peak = product.peak(False)
+    lost = (peak > MOST_SINGLE) & (peak < torch.inf)
+    return unknown_where(lost & x.isfinite(), x, r) if bool(lost.any()) else r
 
 
 def multiply(run: Roundings, op: Operation) -> list[StepResult]:
@@ -151,9 +149,9 @@ def multiply(run: Roundings, op: Operation) -> list[StepResult]:
     kept = are_short(certain(a) & certain(b), a.number, b.number, x)
     kept = kept if is_nowhere(kept) else kept & holds(x, op.dtype)
     kept = kept | scales(a, b, op) | scales(b, a, op)
-    peak = peak_of_product(a, b, x)
-    r = lost_in_other_orders(peak, x, r)
-    return [StepResult(x, r, rounding(run, x, op.dtype, None, kept, 3 * run.fine * x.is_complex()), peak=peak)]
+    product = factors_of(a, b, op)
+    r = lost_in_other_orders(product, x, r)
+    return [StepResult(x, r, rounding(run, x, op.dtype, None, kept, 3 * run.fine * x.is_complex()), product=product)]
 
 
 def divide(run: Roundings, op: Operation) -> list[StepResult]:
@@ -169,7 +167,10 @@ def divide(run: Roundings, op: Operation) -> list[StepResult]:
         r = torch.where(certain(a) & certain(b), 0.0, r)
     kept = scales(b, a, op) & (b.number != 0) | ((x == 0) & (a.number == 0) & certain(a))
     error = rounding(run, x, op.dtype, None, kept, DIVISION * run.fine)
-    return [StepResult(x, lost_infinities(b, x, r), error)]
+    product = factors_of(a, b, op, is_quotient=True)
+    if a.product is not None or b.product is not None:  # of two numbers there is one order alone
+        r = lost_in_other_orders(product, x, r)
+    return [StepResult(x, lost_infinities(b, x, r), error, product=product)]
 
 
 def _rounded_quotient(run: Roundings, op: Operation) -> list[StepResult]:

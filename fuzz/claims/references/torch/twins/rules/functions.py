@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
+from kfuzz.claims.references.torch.twins.factors import join_factors
 from kfuzz.claims.references.torch.twins.rules.arithmetic import are_short, lost_infinities, pair, unknown_where_loose
 from kfuzz.claims.references.torch.twins.rules.shared import (
     TRUTHS,
@@ -22,7 +23,6 @@ from kfuzz.claims.references.torch.twins.rules.shared import (
     size_of,
 )  # fmt: skip
 from kfuzz.claims.references.torch.twins.sets import (
-    LEAST_PEAK,
     UNITS,
     NumberSet,
     StepResult,
@@ -112,10 +112,10 @@ def evaluate(run: Roundings, op: Operation) -> list[StepResult]:
         more = top if more is None else more + top
     kept = _is_kept(op, a, x)
     kept = kept if a.known.is_finite else (x == 0) & a.number.isinf() | kept
-    peak = size if op.name in GATED and a.known.reach > LEAST_PEAK else None
+    product = join_factors([(a.factor, False)], op.results[0]) if op.name in GATED else None
     error = rounding(run, x, op.dtype, more, kept, row.units * run.fine)
     rest = [StepResult(one, torch.full(one.shape, torch.inf, dtype=torch.float64)) for one in every[1:]]
-    return [StepResult(x, r, error, peak=peak), *rest]
+    return [StepResult(x, r, error, product=product), *rest]
 
 
 def slope_of(name: str, a: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
