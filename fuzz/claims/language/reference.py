@@ -20,9 +20,9 @@ class Reference:
     `format`: the title of the format of submissions whose problem it is; empty if it is of none. `folders`: those of
     the problem's files, which a submission may import; `files`: these, as far as the problem names them.
     `overwrites`: the inputs that it changes on its way and returns. `shares`: the outputs that lie in an input's
-    memory. `doubles`: those in float64. `numbers`: those without a dimension, if dimensions of 1 matter. `kept`: a
-    sentence that says which inputs are as its get_inputs makes them, and why. `question`: what the process of the
-    module `server` is asked, as JSON, for what get_inputs makes.
+    memory. `doubles`: those in float64. `numbers`: those without a dimension, if dimensions of 1 matter. `kept`:
+    lines that say which inputs, or which of their numbers, are as its get_inputs makes them. `question`: what the
+    process of the module `server` is asked, as JSON, for what get_inputs makes.
     """
 
     path: Path

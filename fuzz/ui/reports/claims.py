@@ -15,8 +15,7 @@ from kfuzz.oracle.numbers.tensor_cores import WGMMA_FP8
 def claim_notes(kernel: Kernel) -> Iterator[str]:
     """A line for each."""
     yield from (f"warning: {doubt}" for doubt in kernel.rounding.doubts)
-    if kernel.reference and kernel.reference.kept:
-        yield kernel.reference.kept
+    yield from kernel.reference.kept.splitlines() if kernel.reference else ()
 
 
 def notes_on(result: KernelResult) -> Iterator[str]:

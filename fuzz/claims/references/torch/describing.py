@@ -31,10 +31,11 @@ from kfuzz.claims.references.torch.inputs import (
 )
 from kfuzz.claims.references.torch.integers import ABSENT, with_limits
 from kfuzz.claims.references.torch.odd_numbers import inputs_always_finite
-from kfuzz.claims.references.torch.op_file import op_file, outputs_of, returned_at, shown
+from kfuzz.claims.references.torch.op_file import makers_of, op_file, outputs_of, returned_at, shown
 from kfuzz.claims.references.torch.origins import origins_of
 from kfuzz.claims.references.torch.reference_answers import does_run, least_sizes
 from kfuzz.claims.references.torch.runnable import Runnable, runnable_of
+from kfuzz.claims.references.torch.same_numbers import same_numbers
 from kfuzz.claims.references.torch.sizes import (
     Dims,
     elements_of,
@@ -134,7 +135,8 @@ def described(asked: Mapping[str, Any], seconds: float = MOST_SECONDS_OF_ALL) ->
     with suppress(Exception):  # as above
         try:
             with limited(MOST_SECONDS_OF_ALL):
-                return {**drawn_answer(asked), "kept": f"{AS_MADE}: {words}"}
+                drawn = drawn_answer(asked)
+                return {**drawn, "kept": "\n".join(filter(None, [f"{AS_MADE}: {words}", drawn.get("kept")]))}
         except (CannotError, TooSlowError) as last:
             if "error" in answer:
                 is_all = isinstance(last, NeverJudgedError) or str(last) == words
@@ -190,11 +192,21 @@ def answer_for(known: Runnable, asked: Mapping[str, Any]) -> dict[str, Any]:
     asked = {**asked, "axes": {name: (by, 0, by) for name, by in multiples.items()} | asked["axes"]}
     asked["narrow"] = known.beside.get("narrow", asked.get("narrow", ()))
     asked |= {key: known.beside[key] for key in ("given",) if key in known.beside}
+    known = with_same_numbers(known, Path(asked["path"]))
     if any(below in ("", ABSENT) for below in known.declared.below.values()):
         found = with_limits(known.call, known.declared, sizes_to_run(known.declared, asked), tensors_for)
         known = replace(known, declared=found)
     ways = iter([known.declared]) if asked["inputs"] else ways_to_vary(known.declared, known.call, multiples)
     return {**known.beside, **first_of(known, asked, islice(ways, 1) if asked["task"] else ways, multiples)}
+
+
+def with_same_numbers(known: Runnable, path: Path) -> Runnable:
+    """The reference with the numbers that are the same in every draw of get_inputs. What they are at other sizes only
+    get_inputs knows: those of their arrays are fixed.
+    """
+    same = same_numbers(known, path)
+    names = sizes_in({name: known.declared.dims[name] for name in same})
+    return replace(known, declared=known.declared.with_fixed(names), same=same)
 
 
 def first_of(
@@ -261,7 +273,10 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     if declared.made is not None:
         declared, shapes = with_named_sizes(known, asked["source"], declared, shapes)
         rules += [f"{name} == {size}" for name, size in declared.sizes.items()]
-    text = op_file(known.call, declared, returned, shapes, asked["title"], rules, means_first, known.beside.get("made"))
+    text = op_file(
+        known.call, declared, returned, shapes, asked["title"], rules, means_first,
+        makers_of(known.beside.get("made"), known.same),
+    )  # fmt: skip
     whole = {
         name: OF_RETURNED[one.dtype].name
         for name, one in returned.items()
@@ -271,6 +286,7 @@ def describe(known: Runnable, asked: Mapping[str, Any], least: int, multiples: M
     changes = [name for place, name in enumerate(names) if place in changed]
     overwritten, shared = reused_by(known.call, list(make(sizes).values())) if not known.is_module else ((), ())
     return {
+        **({"kept": "\n".join(one.words(name) for name, one in known.same.items())} if known.same else {}),
         "formula": text, "runs_at_home": runs_at_home, "inputs": names, "is_module": known.is_module, "types": whole,
         "home": dict(declared.sizes), "dims": dict(declared.dims), "changed": changes,
         "overwrites": [name for place, name in enumerate(names) if place in overwritten and place not in changed],

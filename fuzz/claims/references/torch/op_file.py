@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from kfuzz.claims.references.same_numbers import SameNumbers
 from kfuzz.claims.references.torch.changed_integers import FEW_ELEMENTS
 from kfuzz.claims.references.torch.declared import CannotError, Declared
 from kfuzz.claims.references.torch.fitted_sizes import fit_size, fits
@@ -58,10 +59,10 @@ def outputs_of(
 
 def op_file(
     reference: Callable[..., Any], declared: Declared, first: ReturnedTensors, shapes: Dims, title: str,
-    rules: Sequence[str], means_first: bool = False, made: Mapping[str, Any] | None = None,
+    rules: Sequence[str], means_first: bool = False, makers: str = "",
 ) -> str:  # fmt: skip
     """The file of an op whose outputs are such as these. `means_first`: of equal numbers it names the first's place.
-    `made`: how a case says which inputs are those of get_inputs.
+    `makers`: the text of the arrays that a kernel gets in the place of some of a case.
     """
     named = {role: listed(dims, declared.fixed) for role, dims in declared.dims.items()}
     inputs = {role: f"{'grid' if role in declared.narrow else 'float'}[{text}]" for role, text in named.items()}
@@ -70,7 +71,8 @@ def op_file(
     kinds = {torch.bool: "bool"} | {one.dtype: kind_of(one) for one in first.values() if one.is_floating_point()}
     results = {name: f"{kinds.get(first[name].dtype, 'int')}[{text}]" for name, text in sizes.items()}
     lines = [f'"""{title}: kfuzz runs it for each case."""', ""]
-    lines += ["from kfuzz.claims.references.running import diagnosis_at, exact_at, inputs_at, sets_at", ""]
+    lines += ["from kfuzz.claims.references.running import diagnosis_at, exact_at, inputs_at, sets_at"]
+    lines += ["from kfuzz.claims.references.same_numbers import with_same_numbers", ""]
     lines += [f"INPUTS = {json.dumps(inputs)}", f"OUTPUTS = {json.dumps(results)}", "WHOLE = True"]
     lines += ['SPECIAL = {"ties": "first"}'] if means_first else []
     lines += [f"WHERE = {tuple(rules)!r}"] if rules else []
@@ -79,11 +81,22 @@ def op_file(
     given = ", ".join(f'"{name}": {name}' for name in declared.dims)
     lines += ["", "", f"def formula(N, {', '.join(declared.dims)}):"]
     lines += [f"    return exact_at(__file__, N, {{{given}}})", ""]
-    if made is not None:
-        lines += ["", "def make_inputs(given):", f"    return inputs_at(__file__, given, {made!r})", ""]
+    if makers:
+        lines += ["", "def make_inputs(given):", f"    return {makers}", ""]
     lines += ["", "def sets(asked):", "    return sets_at(__file__, asked)", ""]
     lines += ["", "def diagnose(*wrong):", "    return diagnosis_at(__file__, *wrong)", ""]
     return "\n".join(lines)
+
+
+def makers_of(made: Mapping[str, Any] | None, same: Mapping[str, SameNumbers]) -> str:
+    """The text of the arrays that a kernel gets in the place of some of a case; nothing if it gets those of the case.
+
+    `made`: how a case says which inputs are those of get_inputs: of such a draw all numbers are, so they come last.
+    `same`: numbers of others that stay as they are there.
+    """
+    texts = [f"with_same_numbers(given, { {name: tuple(one) for name, one in same.items()}!r})"] if same else []
+    texts += [f"inputs_at(__file__, given, {made!r})"] if made is not None else []
+    return f"{{**{', **'.join(texts)}}}" if texts else ""
 
 
 def listed(dims: Sequence[str], fixed: Mapping[str, int]) -> str:

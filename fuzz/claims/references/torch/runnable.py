@@ -18,6 +18,7 @@ from torch._ops import OpOverload
 from torch.autograd import forward_ad
 from torch.utils import cpp_extension
 
+from kfuzz.claims.references.same_numbers import SameNumbers
 from kfuzz.claims.references.submissions.gpu_mode import folders_of
 from kfuzz.claims.references.torch.array_inputs import ArrayInputs, array_inputs_of, known_arrays
 from kfuzz.claims.references.torch.configs import configure
@@ -65,6 +66,8 @@ class Runnable:
     """Gives a name to each tensor of what get_inputs makes."""
     make_at: MakesAtSizes | None = None
     """get_inputs at other sizes, where it is known which integers of its text they are."""
+    same: Mapping[str, SameNumbers] = field(default_factory=dict)
+    """The numbers of its inputs that are the same in every draw of get_inputs, while others of their array change."""
 
     @property
     def names(self) -> tuple[str, ...]:

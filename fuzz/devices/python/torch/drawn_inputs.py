@@ -6,7 +6,7 @@ may be among them. Knows torch's random numbers; it does not know what reads the
 
 import random
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ def inputs_of_draw(make: Callable[[], Any], path: Path, draw: Any, on_gpu: bool 
 
 def made_under(make: Callable[[], Any], seed: int) -> Any:  # noqa: ANN401  containers of tensors
     """What a function makes under a seed."""
-    with _disable_current_modes(), torch.enable_grad(), as_in_every_process():
+    with _disable_current_modes(), torch.enable_grad(), as_in_every_process(), begun_generators(make, seed):
         set_seeds(seed)
         return as_arguments(make())
 
@@ -50,6 +50,32 @@ def set_seeds(seed: int) -> None:
     torch.manual_seed(seed)
     random.seed(seed)
     np.random.seed(seed)
+
+
+@contextmanager
+def begun_generators(make: Callable[[], Any], seed: int) -> Iterator[None]:
+    """Begin the generators that the file of a function keeps in its names, or that the function has by default, and
+    leave them as they were: from one of them a get_inputs would draw other numbers at each call.
+    """
+    of = getattr(make, "func", make)
+    own = [*(getattr(of, "__defaults__", None) or ()), *(getattr(of, "__kwdefaults__", None) or {}).values()]
+    every = {id(one): one for one in (*getattr(of, "__globals__", {}).values(), *own)}
+    with ExitStack() as until:
+        for one in every.values():
+            if isinstance(one, torch.Generator):
+                until.callback(one.set_state, one.get_state())
+                one.manual_seed(seed)
+            elif isinstance(one, np.random.Generator):
+                numbers: Any = one.bit_generator
+                until.callback(setattr, numbers, "state", numbers.state)
+                numbers.state = type(numbers)(seed).state
+            elif isinstance(one, np.random.RandomState):
+                until.callback(one.set_state, one.get_state())
+                one.seed(seed)
+            elif isinstance(one, random.Random):
+                until.callback(one.setstate, one.getstate())
+                one.seed(seed)
+        yield
 
 
 @contextmanager
