@@ -4,11 +4,12 @@ Knows Python's syntax tree; the file is not run for it.
 """
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from kfuzz.claims.language.formula_claims import EPS, NAMES
+from kfuzz.common.text.cuda_in_python import last_name
 from kfuzz.devices.python.libraries import libraries
 
 
@@ -75,10 +76,11 @@ def read_text(source: str) -> PythonText:
         return PythonText({}, frozenset(), (), (error.lineno or 1, error.msg))
     except (ValueError, RecursionError, MemoryError) as error:
         return PythonText({}, frozenset(), (), (1, str(error) or "nested too deep"))
+    kernels = launched_in(tree)
     functions = {
         node.name: function_of(node)
         for node in tree.body
-        if isinstance(node, ast.FunctionDef) and not is_device_code(node)
+        if isinstance(node, ast.FunctionDef) and not is_device_code(node) and node.name not in kernels
     }
     objects = {
         made.name: of_an_object(made.name, function_of(node))
@@ -179,6 +181,24 @@ def defined(tree: ast.Module) -> set[str]:
             found.add(statement.name)
         found |= {one.id for one in ast.walk(statement) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     return found
+
+
+def launched_in(tree: ast.Module) -> frozenset[str]:
+    """The functions that a launcher gets as its kernel, by themselves or with some arguments filled in."""
+    launchers = {one for library in libraries().values() for one in library.launchers}
+    filled: list[tuple[str, ast.expr]] = []
+    kernels: list[ast.expr] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            filled += [(one.id, node.value) for one in node.targets if isinstance(one, ast.Name)]
+        elif isinstance(node, ast.Call) and last_name(node.func) in launchers:
+            kernels += [*node.args, *(one.value for one in node.keywords)][:1]
+    first = variables_in(kernels)
+    return first | variables_in(value for name, value in filled if name in first)
+
+
+def variables_in(values: Iterable[ast.expr]) -> frozenset[str]:
+    return frozenset(one.id for value in values for one in ast.walk(value) if isinstance(one, ast.Name))
 
 
 def imported(tree: ast.Module) -> list[str]:

@@ -12,6 +12,7 @@ import torch
 from kfuzz.devices import ClaimError, UnsupportedError
 from kfuzz.devices.python.extensions import CALLS
 from kfuzz.devices.python.imitated_gpu import BY_TARGET, H200
+from kfuzz.devices.python.launched.arguments import LaunchArguments
 from kfuzz.devices.python.launched.kernels import LaunchedKernel, count_parameters, run_launch
 from kfuzz.devices.python.triton.arguments import PassedValue, TritonArguments
 
@@ -70,24 +71,30 @@ def launch(kernel: Compiled, grid: Sequence[SupportsIndex], given: Sequence[Pass
         except ClaimError as error:
             CALLS.trouble = error
             raise
-        made = arguments.made
-        more = count_parameters(kernel.text, kernel.name) - len(made.texts)
-        for nbytes in (*kernel.scratch, *(0 for _ in range(more)))[:more]:
-            made.add_scratch(nbytes * prod(sides) * kernel.blocks)
-        run_launch(
-            LaunchedKernel(
-                kernel.name,
-                kernel.text,
-                grid=(sides[0] * kernel.blocks, sides[1], sides[2]),
-                block=(LANES * kernel.warps, 1, 1),
-                shared=kernel.shared,
-                cluster=(kernel.blocks, 1, 1) if kernel.blocks > 1 else (),
-                is_cooperative=kernel.is_cooperative,
-                is_tiled=True,
-                is_fenced=not kernel.is_gluon,
-                align=kernel.align,
-                target=kernel.target,
-                other_targets=kernel.other_targets,
-            ),
-            made,
-        )
+        add_scratch(arguments.made, kernel, sides)
+        run_launch(as_launched(kernel, sides), arguments.made)
+
+
+def add_scratch(made: LaunchArguments, kernel: Compiled, sides: Sequence[int]) -> None:
+    """Add the memory that a kernel's last parameters stand for, after the program's own."""
+    more = count_parameters(kernel.text, kernel.name) - len(made.texts)
+    for nbytes in (*kernel.scratch, *(0 for _ in range(more)))[:more]:
+        made.add_scratch(nbytes * prod(sides) * kernel.blocks)
+
+
+def as_launched(kernel: Compiled, sides: Sequence[int]) -> LaunchedKernel:
+    """A launch of so many programs."""
+    return LaunchedKernel(
+        kernel.name,
+        kernel.text,
+        grid=(sides[0] * kernel.blocks, sides[1], sides[2]),
+        block=(LANES * kernel.warps, 1, 1),
+        shared=kernel.shared,
+        cluster=(kernel.blocks, 1, 1) if kernel.blocks > 1 else (),
+        is_cooperative=kernel.is_cooperative,
+        is_tiled=True,
+        is_fenced=not kernel.is_gluon,
+        align=kernel.align,
+        target=kernel.target,
+        other_targets=kernel.other_targets,
+    )

@@ -218,7 +218,7 @@ EVERY = sorted(
 OF_LIBRARIES = [name for name in EVERY if not name.startswith("gpu/")]
 RIGHT_ON_GPU = ("torch/wrong_softmax_of_columns", "torch/wrong_log_softmax")
 """What torch does wrong on a CPU alone."""
-COMPILED = ("triton/", "numba/", "cute/", "tilelang/", "warp/", "compiled/", "helion/")
+COMPILED = ("triton/", "numba/", "cute/", "tilelang/", "warp/", "compiled/", "helion/", "pallas/")
 """Their kernels are compiled for each size, and the cpu device runs them."""
 ON_GPU = [name for name in EVERY if not name.startswith(tuple(f"{one}wrong_" for one in COMPILED))]
 
