@@ -7,6 +7,9 @@ import functools
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from types import SimpleNamespace
 from typing import Any, NoReturn, TypeAlias
 
 import jax
@@ -23,10 +26,9 @@ from kfuzz.devices.python.triton.driver import number_of
 
 PallasValue: TypeAlias = Any
 """A thing of JAX's, which has types for few of them."""
+GPU_INFO = "jax._src.pallas.triton.gpu_info"
 WARPS, STAGES = 4, 3
 """Those of a call that says none, as JAX documents them."""
-
-
 UNKNOWN = re.compile(r"^(#loc\d* = )loc\(unknown\)$", re.MULTILINE)
 NAMED = re.compile(r'\bloc\("[^"\n]*"\((#loc\d*)\)\)')
 """A place with the name of an operation or a function: Triton does not look for inlined functions below one."""
@@ -51,6 +53,13 @@ def install() -> None:
         raise ModuleMade(with_lines(text, jaxpr.debug_info), normalize_grid(made.grid))
 
     lowering.lower_jaxpr_to_triton_module = lower_and_leave
+    if find_spec(GPU_INFO) is not None:
+        import_module(GPU_INFO).get_gpu_info = imitated_gpu
+
+
+def imitated_gpu() -> SimpleNamespace:
+    """What JAX's lowering asks of a GPU since 0.11."""
+    return SimpleNamespace(compute_capability=number_of(GPU.capability))
 
 
 def with_lines(text: str, about: PallasValue) -> str:
