@@ -1,4 +1,4 @@
-"""Numbers of an input that are the same in every draw of get_inputs, while others of it change.
+"""Numbers of an input that are the same in every draw, while others of it change.
 
 They are its structure: the zeros of a triangle, the ones of a diagonal, the infinities of a mask, padding. A right
 kernel may rely on them, so they are put into the array of every case. Knows arrays and texts; torch is not imported.
@@ -32,7 +32,7 @@ class SameNumbers(NamedTuple):
         """What the report says of an input."""
         places, numbers = self.arrays()
         whole = f"{places.size:,} numbers of {name}, of {'x'.join(map(str, self.shape))},"
-        return f"{len(numbers):,} of the {whole} are the same in every draw of get_inputs: they stay so"
+        return f"{len(numbers):,} of the {whole} are the same in every draw: they stay so"
 
     def arrays(self) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """The places, and the numbers there."""
@@ -58,7 +58,7 @@ def read_same(shape: tuple[int, ...], places: str, numbers: str) -> tuple[NDArra
 def with_same_numbers(
     given: Mapping[str, NDArray[Any]], same: Mapping[str, tuple[Sequence[int], str, str]]
 ) -> dict[str, NDArray[np.float64]]:
-    """The arrays of a case that have the shape of get_inputs' own, with the numbers that are the same in every draw."""
+    """The arrays of a case that have the shape of the drawn ones, with the numbers that are the same in every draw."""
     made = {}
     for name, (shape, places, numbers) in same.items():
         if name in given and given[name].shape == tuple(shape):

@@ -59,13 +59,13 @@ def floats_drawn(known: Runnable, path: Path) -> Iterator[dict[str, torch.Tensor
 
 def settled_in(draws: Iterator[Mapping[str, torch.Tensor]], names: Collection[str]) -> dict[str, SameNumbers]:
     """The same numbers of arrays of these names, where more draws leave as many of them."""
-    first, started = next(draws), time.process_time()
+    first, started = next(draws), time.thread_time()
     same = {name: torch.ones_like(one, dtype=torch.bool) for name, one in first.items() if name in names}
     before = dict[str, int]()
     for count, arrays in enumerate(draws, 2):
         same = {name: one & are_equal(first[name], arrays.get(name)) for name, one in same.items()}
         same = {name: one for name, one in same.items() if one.any() and not one.all()}
-        if not same or time.process_time() - started > MOST_SECONDS:
+        if not same or time.thread_time() - started > MOST_SECONDS:
             return {}
         if count in SETTLED:
             counts = {name: int(one.sum()) for name, one in same.items()}

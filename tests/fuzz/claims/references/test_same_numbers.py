@@ -79,7 +79,7 @@ def kinds_under(kernel: Kernel, seed: int) -> tuple[set[str], int]:
 def test_a_smaller_case_and_a_kept_one_have_the_same_triangle(tmp_path: Path) -> None:
     kernel = kernel_of(tmp_path, (PRODUCT[0], PRODUCT[2]), OF_NUMPY)
     (note,) = claim_notes(kernel)
-    assert note == "136 of the 256 numbers of mat, of 16x16, are the same in every draw of get_inputs: they stay so"
+    assert note == "136 of the 256 numbers of mat, of 16x16, are the same in every draw: they stay so"
     own = np.triu(np.ones((16, 16), bool))
     tried = attempt_of(kernel, 3, 0, 1 << 10)
     with closing(PythonDevice()) as device:
