@@ -54,7 +54,8 @@ def install() -> None:
 
     lowering.lower_jaxpr_to_triton_module = lower_and_leave
     if find_spec(GPU_INFO) is not None:
-        import_module(GPU_INFO).get_gpu_info = imitated_gpu
+        of_gpu: PallasValue = import_module(GPU_INFO)
+        of_gpu.get_gpu_info = imitated_gpu
 
 
 def imitated_gpu() -> SimpleNamespace:

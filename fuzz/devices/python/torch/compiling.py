@@ -11,6 +11,8 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -83,6 +85,9 @@ def install() -> None:
     add_device_guard()
     FakeTensorMode.avoid_device_init = True
     torch._C._dynamo.guards._empty_strided_cuda = make_empty
+    if find_spec("tqdm") is not None:  # its bars start a thread that stays
+        bars: TorchValue = import_module("tqdm")
+        bars.tqdm.monitor_interval = 0
     after_aot._cuda_system_info_comment = str  # for a comment it would start nvcc, which a sandbox refuses
     triton_helpers.set_driver_to_gpu = lambda: None  # there is one
     triton_heuristics.CachingAutotuner.bench = rank_launcher
