@@ -7,6 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 tvm_ffi = pytest.importorskip("tvm_ffi")
 
+from kfuzz.devices.python.extensions import CALLS  # noqa: E402  as the next one
 from kfuzz.devices.python.torch.ffi_tensors import as_on_gpu_of_ffi  # noqa: E402  it imports torch
 
 
@@ -33,6 +34,12 @@ def test_a_tensor_begins_where_one_of_a_gpu_does_unless_another_shares_its_memor
         as_on_gpu_of_ffi(one)
         assert one.data_ptr() % 256 == 0
         assert one.tolist() == [number + place for place in range(7)]
+    every = [torch.zeros(7) for _ in range(64)]
+    lent = next(one for one in every if one.data_ptr() % 256)
+    with CALLS.watch(CALLS.probe, 0, 0, names={lent.data_ptr(): "x"}):
+        at = lent.data_ptr()
+        as_on_gpu_of_ffi(lent)
+    assert lent.data_ptr() == at, "kfuzz reads what is written there"
     whole = torch.arange(100.0)
     part = whole[1:]
     as_on_gpu_of_ffi(part)
