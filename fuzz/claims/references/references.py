@@ -281,6 +281,12 @@ def describer_text() -> str:
     return "".join(path.read_text(encoding="utf-8") for path in files)
 
 
+def last_words(printed: str) -> str:
+    """The last line of what a process has printed before it ended, but for torch's C++ stack."""
+    said = (one for one in reversed(printed.strip().splitlines()) if one and not one.startswith(FRAME))
+    return next(said, "it ended")[:200]
+
+
 def described(front: FrontMatter, question: Mapping[str, object]) -> bytes:
     """The answer of the process, as cached; ClaimError without torch."""
     announce(Phase(Stage.DESCRIBING, front.path.name))
@@ -292,9 +298,8 @@ def described(front: FrontMatter, question: Mapping[str, object]) -> bytes:
             missing = "; pip install torch" if "No module named 'torch'" in str(error) else ""
             raise front.error(("op",), f"the reference cannot be run: {str(error)[:200]}{missing}") from None
         if not (folder / "answer.json").is_file():
-            said = (folder / "errors.txt").read_text(errors="replace").strip().splitlines()
-            last = next((one for one in reversed(said) if not one.startswith(FRAME)), "it ended")
-            raise front.error(("op",), f"the reference cannot be run: {last[:200]}")
+            said = last_words((folder / "errors.txt").read_text(errors="replace"))
+            raise front.error(("op",), f"the reference cannot be run: {said}")
         return (folder / "answer.json").read_bytes()
 
 

@@ -66,7 +66,7 @@ PerRun<Watched> watched;
 
 // Places in the code that the lanes of a warp read by one instruction, such as ldmatrix: none of them is beyond it before
 // all have read. What one has written before is another matter.
-struct SharedReads {
+struct ReadsTogether {
   static constexpr int most = 256;
   uint32_t pc[most];
   int count;
@@ -77,7 +77,7 @@ struct SharedReads {
     return false;
   }
 };
-PerRun<SharedReads> shared_reads;
+PerRun<ReadsTogether> reads_together;
 
 void report_outside(const Seen &s) {
   uint64_t freed_at = 0;
@@ -190,7 +190,7 @@ void check_against_write(const Cell &cell, uintptr_t word, const Seen &s, uint32
 void check_against_reader(const Trace &reader, const Seen &s, uint32_t mask, bool shared) {
   Conflict conflict = meets(s, reader, false, mask, shared);
   if (conflict == Conflict::none || is_read_before_start(reader.when)) return;
-  if (shared_reads.has(reader.pc()) && is_of_this_block(reader.when) && same_warp(static_cast<int>(reader.thread()), block.current)) return;
+  if (reads_together.has(reader.pc()) && is_of_this_block(reader.when) && same_warp(static_cast<int>(reader.thread()), block.current)) return;
   Meeting met = {s.address, s.bytes, s.pc, s.traits, s.writes, reader, false};
   if (reader.is_bulk()) return tell_at_once(is_product(kind_of_flight(reader.when)) ? Kind::product_in_flight : Kind::copy_in_flight, met);
   if (is_ordered_by_chain(reader, block.current)) return hold_race_of_chain(met);
@@ -530,7 +530,7 @@ void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t 
 
 void checker_reads_together(uintptr_t address, uint32_t bytes, uintptr_t pc) {
   uint32_t place = trace_of({address, bytes, true, false, 0, pc - memory_map.library_start}, Trace::whole).pc();
-  if (!shared_reads.has(place) && shared_reads.count < SharedReads::most) shared_reads.pc[shared_reads.count++] = place;
+  if (!reads_together.has(place) && reads_together.count < ReadsTogether::most) reads_together.pc[reads_together.count++] = place;
   checker_access(address, bytes, Access::read, pc);
 }
 

@@ -55,6 +55,6 @@ def checked(call: FfiFunction) -> FfiFunction:
             except ValueError as error:
                 if MISPLACED not in str(error):
                     raise
-                refuse("a tensor that shares its memory with another one and begins where a GPU's would not")
+                refuse("a tensor that begins elsewhere than it was compiled for, as part of another or by its claim")
 
     return called

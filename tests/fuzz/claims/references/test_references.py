@@ -15,7 +15,7 @@ from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_for, case_of
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.language.reference import Reference, name_in_case, shown_op
-from kfuzz.claims.references.references import FOLDER
+from kfuzz.claims.references.references import FOLDER, last_words
 from kfuzz.devices import ClaimError, Probe, cache
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.measure.roundings.infer import Unclaimed, kernel_with
@@ -385,3 +385,9 @@ def test_a_references_own_answer_accuses_no_callable(by: str, is_accused: bool, 
         device.close()
     assert not any(defect.kind == "special" for defect in odd.defects)
     assert bool(usual.defects) == is_accused
+
+
+def test_the_last_words_of_a_process_are_not_those_of_torchs_stack() -> None:
+    printed = "first\nRuntimeError: no memory\nframe #0: one (0x7f in lib)\nframe #1: _start + 0x21 (0x55 in python)\n"
+    assert last_words(printed) == "RuntimeError: no memory"
+    assert last_words("frame #0: one\n") == last_words("") == "it ended"
