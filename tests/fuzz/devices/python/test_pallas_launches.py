@@ -17,7 +17,7 @@ from kfuzz.devices.python.device import PythonDevice
 
 pytestmark = [
     pytest.mark.slow(5),
-    pytest.mark.skipif(None in map(find_spec, ("jax", "triton", "torch")), reason="JAX or Triton is not installed"),
+    pytest.mark.skipif(None in map(find_spec, ("jax", "triton", "torch")), reason="it needs JAX, Triton and torch"),
 ]
 BEGIN = """import functools
 
