@@ -60,6 +60,7 @@ static void close_run() {
   note_in_host(true);
   enter_shared_of(0);
   checker_finish();
+  unmap_shared_of_residents();  // of a run that was stopped; a process has 65,530 mappings, and the next library needs some
   if (run->check && run->watched_buffer >= 0)
     run->watched_pc = checker_stored_by(reinterpret_cast<uintptr_t>(run->buffers[run->watched_buffer].address) + run->watched_offset);
   stop_timer();
@@ -99,7 +100,6 @@ static bool run_once(Run *the_run) {
   restore_globals(*run->module);
   start_printing();
   take_back_stacks();
-  unmap_shared_of_residents();
   enter_shared_of(0);
   if (!is_vast(*run)) release_vast_buffers();
   if (!place_all() || static_shared_bytes() + shared_red_zone > static_shared_capacity) {

@@ -1,5 +1,6 @@
 """The cpu device in a process whose memory is limited: it reserves 12 GB of addresses and touches few of them."""
 
+import os
 import subprocess
 import sys
 
@@ -70,3 +71,33 @@ def test_a_limit_of_addresses_is_named_with_what_the_device_needs() -> None:
         "the cpu device cannot reserve 12 GB of addresses, of which it uses few; ulimit -v is 4.3 GB: raise it or "
         "remove it"
     ]
+
+
+STOPPED = """
+from pathlib import Path
+from kfuzz.devices import Probe
+from kfuzz.devices.cpu.backend import CpuBackend
+from planted_jobs import job_of
+waits = '''__global__ void k(int *y) {
+    if (blockIdx.x == gridDim.x - 1) atomicExch(y, 1);
+    while (!atomicAdd(y, 0)) {
+    }
+}'''
+backend = CpuBackend()
+stopped = job_of(waits, ("k",), "k", {"y": "i32[1] = 0"}, block=1, grid=5000)
+finished = job_of("__global__ void k(int *y) { *y = 1; }", ("k",), "k", {"y": "i32[1]"}, block=1)
+for one in (stopped, finished):
+    found = backend.run(one, Probe(runs=2, timeout=20.0), lambda words: None).findings
+    print(*{finding.kind for finding in found}, Path("/proc/self/statm").read_text().split()[0])
+"""
+
+
+@pytest.mark.slow
+def test_a_stopped_grid_gives_its_shared_memory_back_at_once() -> None:
+    """Thousands of waiting blocks took so many addresses and mappings that no later kernel could be loaded."""
+    path = os.pathsep.join([*sys.path, str(ROOT / "tests" / "helpers")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, text=True, check=True, env=environment)
+    kind, stopped, finished = done.stdout.split()
+    assert kind == "hang"
+    assert int(stopped) <= int(finished)
