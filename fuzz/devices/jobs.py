@@ -42,6 +42,8 @@ class Buffer:
     """How many elements at the end are not there: they lie in rows beyond the count that the kernel is given."""
     keeps_absent: bool = False
     """Nothing may be written to an output's elements that are not there."""
+    distance: int | None = None
+    """The array begins so many bytes behind a multiple of 256; None: where the job's `align` allows."""
 
     @property
     def answer(self) -> tuple[int, ...]:

@@ -75,7 +75,9 @@ def offsets(job: Job, seed: int) -> tuple[int, ...]:
     found = []
     for buffer in job.buffers:
         step = min(max(job.align, buffer.element.bytes), ALIGNED)
-        if manner == "aligned":
+        if buffer.distance is not None:
+            found.append(buffer.distance)
+        elif manner == "aligned":
             found.append(0)
         elif manner == "tight":
             found.append(-nbytes(buffer) % ALIGNED // step * step)
@@ -95,7 +97,8 @@ def distances(job: Job, seed: int) -> list[int]:
     for buffer in job.buffers:
         step = min(max(job.align, buffer.element.bytes), ALIGNED)
         odd = draw.randrange(step, ALIGNED + step, 2 * step)
-        found.append(0 if seed % 3 == 2 or step == ALIGNED else odd)
+        free = 0 if seed % 3 == 2 or step == ALIGNED else odd
+        found.append(free if buffer.distance is None else buffer.distance)
     return found
 
 

@@ -139,14 +139,8 @@ def _check_inputs(launches: Sequence[CountedLaunch], known: Sequence[Bytes]) -> 
         if buffer.content is None or (buffer.element.bytes > 1 and not buffer.element.is_float):
             continue
         given = buffer.content.reshape(-1).view(np.uint8)
-        if given.any() and not any(_holds(given, one) for one in known):
+        if given.any() and not any(np.array_equal(given, one) for one in known):
             raise UncountedError(READS_OTHERS)
-
-
-def _holds(given: Bytes, array: Bytes) -> bool:
-    """Whether memory is an array, with no more than zeros in front for its alignment."""
-    before = len(given) - len(array)
-    return 0 <= before < ALIGNED and not given[:before].any() and np.array_equal(given[before:], array)
 
 
 def _trails_of(buffer: Buffer, array: NDArray[np.generic], launches: Sequence[CountedLaunch]) -> NDArray[np.uint32]:
@@ -164,7 +158,5 @@ def _trails_by_bytes(whole: Bytes, launches: Sequence[CountedLaunch]) -> Iterato
     """The trails of the arrays that some launch has left with these bytes."""
     for launch in reversed(launches):
         for name, left in launch.left.items():
-            place = left.nbytes - len(whole)
-            is_float = left.dtype == F32.dtype and 0 <= place < ALIGNED and not place % F32.bytes
-            if is_float and np.array_equal(left.reshape(-1).view(np.uint8)[place:], whole):
-                yield raw_trails(launch.counts.outputs[name]).reshape(-1, len(FIELDS))[place // F32.bytes :]
+            if left.dtype == F32.dtype and np.array_equal(left.reshape(-1).view(np.uint8), whole):
+                yield raw_trails(launch.counts.outputs[name]).reshape(-1, len(FIELDS))

@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import Buffer, Link, TensorMap
-from kfuzz.devices.memory.layout import OUTPUT
+from kfuzz.devices.memory.layout import ALIGNED, OUTPUT
 from kfuzz.devices.python.extensions import CALLS
 from kfuzz.oracle.numbers.elements import ELEMENTS, F32, F64, U32, Element
 
-ALIGNED = 16
-"""Bytes: what a compiler may rely on where it has seen it."""
 WORD, MAP_WORDS = 8, 16
 """Bytes of a word of a parameter, and the words of a CUtensorMap."""
 BYTE = next(one for one in ELEMENTS.values() if one.bytes == 1)
@@ -52,9 +50,9 @@ class Storage:
     element: Element
 
     @property
-    def before(self) -> int:
-        """Bytes in front of it, so that what is aligned there is aligned here."""
-        return self.start % ALIGNED
+    def distance(self) -> int:
+        """What kfuzz has lent lies where the claim says; a GPU's own memory begins at multiples of 256 or more."""
+        return self.start % ALIGNED if self.start in CALLS.names else 0
 
     @property
     def memory(self) -> NDArray[np.uint8]:
@@ -64,16 +62,15 @@ class Storage:
     def as_buffer(self) -> Buffer:
         """The array of a job; memory full of kfuzz's poison has no content yet."""
         whole = self.memory
-        words = whole[: self.nbytes // 4 * 4].view("<u4") if not self.before else whole[:0].view("<u4")
+        words = whole[: self.nbytes // 4 * 4].view("<u4")
         is_unset = bool(CALLS.word and len(words) and (words == np.uint32(CALLS.word + OUTPUT)).all())
-        if self.before:
-            whole = np.concatenate([np.zeros(self.before, np.uint8), whole])
         content = whole.view(self.element.dtype)
-        return Buffer(self.name, self.element, content.shape, None if is_unset else content, is_output=True)
+        held = None if is_unset else content
+        return Buffer(self.name, self.element, content.shape, held, is_output=True, distance=self.distance)
 
     def put_back(self, left: NDArray[np.generic]) -> None:
         """Give the arrays what a launch has left."""
-        now = left.reshape(-1).view(np.uint8)[self.before :]
+        now = left.reshape(-1).view(np.uint8)
         if not np.array_equal(now, self.memory):
             self.memory[...] = now
 
@@ -96,7 +93,7 @@ class LaunchArguments:
             self.add_null()
             return
         held = self.store(name, memory, element)
-        self._refer(held.name, address - held.start + held.before)
+        self._refer(held.name, address - held.start)
 
     def add_null(self) -> None:
         """Add an address of nothing."""
@@ -128,7 +125,7 @@ class LaunchArguments:
         held = self.store(name, memory, element)
         described = self._free_name(f"{name}'s map")
         self.buffers[described] = Buffer(described, U32, (2 * MAP_WORDS,), np.zeros(2 * MAP_WORDS, np.uint32))
-        self.links.append(Link(described, 0, held.name, address - held.start + held.before, made))
+        self.links.append(Link(described, 0, held.name, address - held.start, made))
         array = self._declare("unsigned char *", "p")
         self.values.append(described)
         words = f"reinterpret_cast<const ::cuda_on_cpu::PtxParameter *>({array})"
@@ -138,7 +135,7 @@ class LaunchArguments:
         """The array over this memory, which may be there."""
         if memory.start not in self.storages:
             chosen = self._free_name(CALLS.names.get(memory.start, name))
-            fits = element.bytes and not (memory.nbytes + memory.start % ALIGNED) % element.bytes
+            fits = element.bytes and not memory.nbytes % element.bytes
             made = Storage(chosen, memory.start, memory.nbytes, element if fits else BYTE)
             self.storages[memory.start], self.buffers[chosen] = made, made.as_buffer()
         return self.storages[memory.start]
@@ -155,8 +152,7 @@ class LaunchArguments:
                 if memory.start not in self.storages:
                     todo.append(self.store(f"{table.name}[{place}]", memory, U32))
                 held = self.storages[memory.start]
-                offset = int(words[place]) - held.start + held.before
-                self.links.append(Link(table.name, table.before + WORD * place, held.name, offset))
+                self.links.append(Link(table.name, WORD * place, held.name, int(words[place]) - held.start))
                 self.buffers[table.name] = replace(self.buffers[table.name], is_output=False)
 
     def _refer(self, buffer: str, offset: int) -> None:

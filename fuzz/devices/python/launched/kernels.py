@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from kfuzz.devices import Call, ClaimError, Job, Step
 from kfuzz.devices.cpu.ptx.module import read_module
 from kfuzz.devices.python.extensions import CALLS, RefusedByExtensionError
-from kfuzz.devices.python.launched.arguments import ALIGNED, LaunchArguments
+from kfuzz.devices.python.launched.arguments import LaunchArguments
 
 Sides = tuple[int, int, int]
+LEAST_ALIGNED = 16
+"""Bytes: what scratch memory begins at a multiple of at least."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class LaunchedKernel:
     """Its source has programs and no threads."""
     is_fenced: bool = False
     """Its compiler writes the proxy fences."""
-    align: int = ALIGNED
+    align: int = LEAST_ALIGNED
     """What each array of scratch memory begins at a multiple of."""
     words: Mapping[str, str] = field(default_factory=dict)
     """What its language says for words of CUDA."""
@@ -79,7 +81,7 @@ def _job_of(kernel: LaunchedKernel, made: LaunchArguments) -> Job:
         CALLS.file.with_name(f"{kernel.name[:40]}.ptx"),
         kernel.text,
         flags=(),
-        align=max(ALIGNED, kernel.align),
+        align=max(LEAST_ALIGNED, kernel.align),
         buffers=tuple(made.buffers.values()),
         steps=(step,),
         entries=(entry,),

@@ -77,6 +77,18 @@ def forward(x):
     kernel[(x.shape[0],)](y, x.data_ptr(), x.shape[1], N=16)
     return y
 """
+PLACES = """def kernel(y, x, held, other, cols, N: tl.constexpr):
+    row, j = tl.program_id(0), tl.arange(0, N)
+    v = tl.load(x + row * cols + j, mask=j < cols, other=0.0)
+    place = (held.to(tl.int64) | other.to(tl.int64)) % 256
+    tl.store(y + row, tl.sum(v) + place.to(tl.float32))
+
+
+def forward(x):
+    y = torch.empty(x.shape[0])
+    kernel[(x.shape[0],)](y, x, torch.ones(16), torch.ones(80), x.shape[1], N=16)
+    return y
+"""
 RAN = """def kernel(y, x, cols, N: tl.constexpr):
     row, j = tl.program_id(0), tl.arange(0, N)
     v = tl.load(x + row * cols + j, mask=j < cols, other=0.0)
@@ -173,6 +185,7 @@ def forward(x):
 """
 RIGHT = {
     "an address as a number": ADDRESS,
+    "tensors of its own that lie as on a GPU": PLACES,
     "warmup, run, and what a kernel prints, asserts and calls": RAN,
     "clusters": TWO_BLOCKS,
     "hooks of a tuning": HOOKS,
