@@ -44,6 +44,7 @@ Finding *report_bulk(Kind kind, const BulkAccess &a) {
 
 struct Word {
   const BulkAccess &access;
+  uintptr_t address;
   Cell &cell;
   uint32_t mask;
   bool shared;
@@ -61,12 +62,24 @@ bool holds_for(const BulkAccess &a, Holds holds) {
   return true;
 }
 
+// Two copies bring equal bytes to one place of global memory: then it does not matter which of them lands last.
+bool leaves_the_same(const Word &w, const Trace &before) {
+  const BulkAccess &a = w.access;
+  if (!a.source || a.reduces || before.is_atomic() || !before.is_bulk()) return false;
+  land_copy(before.when);
+  for (uint32_t i = 0; i < 4; i++)
+    if (w.mask >> i & before.bytes() >> i & 1 && *reinterpret_cast<const char *>(w.address + i) != a.source[w.address + i - a.address]) return false;
+  return true;
+}
+
 void check_against(const Word &w, const Trace &before, bool before_writes) {
   const BulkAccess &a = w.access;
   if (!(before.bytes() & w.mask) || (w.shared && before.when < ordering.own_start)) return;
   if (a.reduces && before.is_atomic()) return;
   Meeting met = {a.address, a.bytes, a.pc, a.traits(), a.writes, before, before_writes};
-  if (!holds_for(a, [&](int thread) { return is_ordered(before, thread); }))
+  bool is_known = holds_for(a, [&](int thread) { return is_ordered(before, thread); });
+  if (!is_known && before_writes && leaves_the_same(w, before)) return tell_at_once(Kind::same_value_race, met);
+  if (!is_known)
     return tell_at_once(!before.is_bulk() ? Kind::copy_races : is_product(kind_of_flight(before.when)) ? Kind::product_in_flight : Kind::copy_in_flight, met);
   Proxy proxy = w.shared ? Proxy::async_shared : Proxy::async_global;
   if (before_writes && !holds_for(a, [&](int thread) { return is_ordered(before, thread) && is_fenced(before, thread, proxy); }))
@@ -148,7 +161,7 @@ void checker_bulk(const BulkAccess &a) {
   uintptr_t end = a.address + a.bytes;
   for (uintptr_t word = a.address & ~uintptr_t{3}; word < end; word += 4) {
     *region->settled_at(word) = 0, unsettle(word);
-    if (!check_word(*region, {a, *region->cell(word), mask_of(word, a.address, end), shared})) return;
+    if (!check_word(*region, {a, word, *region->cell(word), mask_of(word, a.address, end), shared})) return;
   }
 }
 

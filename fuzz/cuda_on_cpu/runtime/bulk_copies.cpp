@@ -76,6 +76,7 @@ PerProcess<Room> room;  // what a run leaves is freed when a block of the next r
 
 struct Running {
   uint32_t resident;
+  uint32_t landed;  // the last flight that was brought to its end because another copy met it
 };
 PerRun<Running> running;
 
@@ -208,7 +209,8 @@ void poison(const Copy &c) {
 void check_line(const Copy &c, uintptr_t start, bool writes) {
   uint32_t moment = writes ? c.writes : c.reads;
   for (uint32_t at = 0; at < c.bytes; at += 16)
-    checker_bulk({start + at, c.bytes - at < 16 ? c.bytes - at : 16, writes, writes && c.operation != bulk_copy, moment, c.pc});
+    checker_bulk({start + at, c.bytes - at < 16 ? c.bytes - at : 16, writes, writes && c.operation != bulk_copy, moment, c.pc, 0, 0,
+                  writes && !c.barrier ? c.from + at : nullptr});
 }
 
 void check_box(const Copy &c, bool writes) {
@@ -217,7 +219,9 @@ void check_box(const Copy &c, bool writes) {
   walk(c, reinterpret_cast<uintptr_t>(c.to ? c.to : c.from), [&](const Run16 &r, uint32_t) {
     if (of_shared && !c.to && !r.global) return;  // a store leaves out what lies outside the array
     if (of_shared) return checker_bulk({r.shared, r.bytes, writes, false, moment, c.pc});
-    if (r.global) checker_bulk({reinterpret_cast<uintptr_t>(r.global), r.bytes, writes, writes && c.operation != bulk_copy, moment, c.pc});
+    if (r.global)
+      checker_bulk({reinterpret_cast<uintptr_t>(r.global), r.bytes, writes, writes && c.operation != bulk_copy, moment, c.pc, 0, 0,
+                    writes ? reinterpret_cast<const char *>(r.shared) : nullptr});
   });
 }
 
@@ -438,6 +442,16 @@ void land_copies_to(MbarrierNumber number) {
     if (room.all[b.first_copy].bytes > b.bytes) report_too_few_bytes(b.first_copy, b.address);
     land_first(number);
   }
+}
+
+// It may land at any time.
+void land_copy(uint32_t moment) {
+  if (moment == running.landed) return;
+  running.landed = moment;
+  for (uint32_t r = 0; r < max_residents; r++)
+    for (int t = 0; room.has_any[r] && t < max_threads; t++)
+      for (CopyNumber n = room.of_thread[r][t].first; n; n = room.all[n].next)
+        if (room.all[n].writes == moment) return write(room.all[n]);
 }
 
 void forget_copies_to(MbarrierNumber number) {

@@ -34,10 +34,12 @@ struct BulkAccess {
   uint64_t pc;      // relative
   uint32_t of = 0;  // traits of an operation other than a copy
   uint32_t warps = 0;
+  const char *source = nullptr;  // of a copy to global memory: what it writes there
   uint32_t traits() const { return is_bulk | of; }
 };
 void checker_bulk(const BulkAccess &access);
 void checker_map_read(uintptr_t map, uint64_t pc);
 uint32_t number_of_map(uintptr_t map);
+void land_copy(uint32_t moment);  // whose flight to global memory this is
 
 }  // namespace cuda_on_cpu

@@ -228,10 +228,13 @@ template <bool wrong> __global__ void stored_and_read_again(int *y, const int *x
   __syncthreads();
   for (int i = threadIdx.x; i < n; i += threads) y[i] *= 2;  //~ error: copy-in-flight if stored_and_read_again
 }
-// Both blocks add to one array; or both write it.
+// Both blocks add to one array; or both write it, and one element is not the same.
 template <bool wrong> __global__ void blocks_add_to_one_array(int *y, const int *x) {
   TILE;
-  fill_for_copies(tile, x);
+  fill(tile, x);
+  if (wrong && threadIdx.x == threads - 1) tile[n - 1] += blockIdx.x;
+  ptx::fence_proxy_async(ptx::space_shared);
+  __syncthreads();
   if (threadIdx.x) return;
   if (wrong) ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, y, tile, bytes);  //~ error: copy-in-flight if blocks_add_to_one_array
   else ptx::cp_reduce_async_bulk(ptx::space_global, ptx::space_shared, ptx::op_add, y, tile, bytes);
@@ -352,6 +355,22 @@ template <bool wrong> __global__ void cluster_arrive_relaxed(int *y, const int *
   if (cluster.block_rank() == 0) COPIED(y, other);  //~ error: race if cluster_arrive_relaxed
   cluster.sync();
 }
+// Two copies of the same values: the first may be under way when the second is asked for; or both blocks make them.
+template <bool wrong> __global__ void threads_store_the_same(int *y, const int *x) {
+  TILE;
+  fill_for_copies(tile, x, 2);
+  if (threadIdx.x % (wrong ? 32 : threads)) return;
+  ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, y, tile, bytes);  //~ warning: race if threads_store_the_same
+  commit_and_wait(false);
+}
+template <bool wrong> __global__ void blocks_store_the_same(int *y, const int *x) {
+  TILE;
+  fill_for_copies(tile, x, 2);
+  if (threadIdx.x || (!wrong && blockIdx.x)) return;
+  ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, y, tile, bytes);  //~ warning: race if blocks_store_the_same
+  commit_and_wait(false);
+}
+
 // Initialised, fenced and told by a relaxed arrival: enough for the mbarrier, and for nothing else.
 template <bool wrong> __global__ void init_told_by_a_relaxed_arrival(int *y, const int *x) {
   __shared__ alignas(128) int tile[n], theirs[n];
@@ -386,7 +405,7 @@ const Case cases[] = {
     CASE(store_without_proxy_fence, 1), CASE(fence_of_the_issuer, 1), CASE(store_source_reused, 1), CASE(exit_before_wait_read, 1), CASE(stored_and_read_again, 1),
     CASE(blocks_add_to_one_array, 2), CASE(multicast_to_an_ended_block, 2, 2), CASE(remote_arrive_before_init_known, 2, 2), CASE(cluster_arrive_relaxed, 2, 2),
     CASE(init_told_by_a_relaxed_arrival, 2, 2), CASE(copied_by_threads_in_no_group, 1), CASE(waits_relaxed, 1), CASE(stored_for_another_block, 2),
-    CASE(written_by_another_block, 2),
+    CASE(written_by_another_block, 2), CASE(threads_store_the_same, 1), CASE(blocks_store_the_same, 2),
 };
 
 void run(const Case &one, bool wrong) {
