@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from kfuzz.devices.python.torch.drawn_inputs import set_seeds
+from kfuzz.devices.python.torch.own_seeds import mixed_seeds
 
 SEEDS = 4
 MOST_ELEMENTS, MOST_BESIDE = 1 << 24, 1 << 28
@@ -27,7 +28,9 @@ def integers_seen(
     every: dict[str, list[torch.Tensor]] = {}
     for seed in range(SEEDS if wanted else 0):
         set_seeds(seed)
-        for name, one in zip(names, make(), strict=False):
+        with mixed_seeds(seed):
+            made = make()
+        for name, one in zip(names, made, strict=False):
             if name in wanted and one.numel():
                 every.setdefault(name, []).append(one.detach().cpu())
     return every

@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from kfuzz.devices import inside, with_values
 from kfuzz.devices.python.raising import does_ask_for_gpu, words_of
+from kfuzz.devices.python.torch.own_seeds import mixed_seeds
 from kfuzz.devices.python.torch.without_gpu import as_on_gpu
 
 PER_SEED = 2
@@ -42,7 +43,8 @@ def made_under(make: Callable[[], Any], seed: int) -> Any:  # noqa: ANN401  cont
     """What a function makes under a seed."""
     with _disable_current_modes(), torch.enable_grad(), as_in_every_process(), begun_generators(make, seed):
         set_seeds(seed)
-        return as_arguments(make())
+        with mixed_seeds(seed):
+            return as_arguments(make())
 
 
 def set_seeds(seed: int) -> None:

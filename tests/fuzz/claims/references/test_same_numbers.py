@@ -23,10 +23,12 @@ from kfuzz.ui.reports.claims import claim_notes
 
 torch = pytest.importorskip("torch")
 begun_generators = pytest.importorskip("kfuzz.devices.python.torch.drawn_inputs").begun_generators
+mixed_seeds = pytest.importorskip("kfuzz.devices.python.torch.own_seeds").mixed_seeds
 settled_in = pytest.importorskip("kfuzz.claims.references.torch.same_numbers").settled_in
 
 GENERATOR = "g = torch.Generator().manual_seed(0)\n"
 OF_TORCH = "torch.tril(torch.randn(16, 16, generator=g) * 0.1, -1) + torch.eye(16)"
+OF_EACH_CALL = OF_TORCH.replace("=g", "=torch.Generator().manual_seed(0)")
 OF_NUMPY = "torch.from_numpy(np.tril(np.random.randn(16, 16) * 0.1, -1) + np.eye(16)).float()"
 PRODUCT = "mat @ x", "torch.tril(mat, -1) @ x + x", "torch.tril(mat, -1) @ x + 2 * x"
 INVERSE = (
@@ -50,8 +52,8 @@ def kernel_of(folder: Path, texts: tuple[str, str], mat: str, head: str = "") ->
 @pytest.mark.parametrize("is_right", [True, False], ids=["right", "wrong"])
 @pytest.mark.parametrize(
     ("texts", "mat", "head"),
-    [(INVERSE, OF_TORCH, GENERATOR), (PRODUCT, OF_NUMPY, "")],
-    ids=["an inverse, by a generator of the file", "a product, by numpy"],
+    [(INVERSE, OF_TORCH, GENERATOR), (INVERSE, OF_EACH_CALL, ""), (PRODUCT, OF_NUMPY, "")],
+    ids=["an inverse, by a generator of the file", "an inverse, by one of each call", "a product, by numpy"],
 )
 def test_an_answer_may_rely_on_a_unit_triangle(
     texts: tuple[str, str, str], mat: str, head: str, is_right: bool, tmp_path: Path
@@ -151,3 +153,33 @@ def test_a_generator_of_a_file_begins_with_each_seed_and_goes_on_as_before() -> 
         float(torch.rand((), generator=torch.Generator().manual_seed(5))), np.random.default_rng(5).random(),
         np.random.RandomState(5).rand(), random.Random(5).random(),  # noqa: S311  no secret
     ]  # fmt: skip
+
+
+def seeded() -> list[float]:
+    """A number of each sequence, which the file begins with a seed of its own."""
+    torch.manual_seed(3)
+    np.random.seed(3)
+    random.seed(3)
+    generator = torch.Generator()
+    assert generator.manual_seed(3) is generator
+    return [
+        float(torch.rand(())), float(torch.rand((), generator=generator)), np.random.rand(), random.random(),  # noqa: S311  as above
+        np.random.default_rng(seed=3).random(), np.random.RandomState(3).rand(), random.Random(3).random(),  # noqa: S311  no secret
+    ]  # fmt: skip
+
+
+def test_a_draw_adds_itself_to_the_seeds_that_a_file_sets() -> None:
+    """By one seed all draws were alike: no structure was seen, and integers were the same in each trial."""
+    own = seeded()
+    found = []
+    for draw in (0, 1, 1, 2):
+        with mixed_seeds(draw):
+            found.append(seeded())
+    assert found[0] == own == seeded()
+    assert found[1] == found[2]
+    assert not any(
+        one == other for i, j in ((0, 1), (0, 3), (1, 3)) for one, other in zip(found[i], found[j], strict=True)
+    )
+    with mixed_seeds(1):
+        assert np.random.default_rng(None).random() != np.random.default_rng(None).random()
+        assert random.Random("word").random() == random.Random("word").random()  # noqa: S311  as above
