@@ -604,12 +604,12 @@ CUDA_ON_CPU_API void cuda_on_cpu_proxy_fence(uint32_t which) {
   if (which & fence_map_release) order_proxy_fence(block.current, Proxy::tensor_map);
 }
 
-// A field of a map. The whole map is read and written.
+// A field of a map. All of it is read and written.
 CUDA_ON_CPU_API void cuda_on_cpu_map_replace(void *at, uint32_t field, uint32_t axis, uint64_t value, int line) {
   uintptr_t pc = CALLER;
   take_turn_if_over(pc);
   must_be_aligned(at, 64, pc);
-  for (uint32_t i = 0; checker.active && i < bytes_of_map; i += 16) {
+  for (uint32_t i = 0; checker.active && i < used_bytes_of_map; i += 16) {
     checker_access(reinterpret_cast<uintptr_t>(at) + i, 16, Access::read, pc);
     checker_access(reinterpret_cast<uintptr_t>(at) + i, 16, Access::write, pc);
   }

@@ -13,12 +13,44 @@ constexpr uint64_t most_elements = uint64_t{1} << 32, stride_end = uint64_t{1} <
 constexpr uint32_t longest_side = 256, largest_step = 8, most_bytes = 228 << 10, widths[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 
 uint32_t bytes_of_swizzle(uint32_t swizzle) { return swizzle ? swizzle < swizzled_by_128 ? 16u << swizzle : 128 : 0; }
+uint32_t swizzle_of(uint32_t bytes) {
+  uint32_t swizzle = 0;
+  while (bytes_of_swizzle(swizzle) != bytes) swizzle++;
+  return swizzle;
+}
 
-uint64_t checksum_of(const TensorMap &map) {
-  uint64_t words[sizeof map / 8 - 1], sum = 0x6b66757a7a6d6170;
-  memcpy(words, &map, sizeof words);
+// A map as it lies in memory. The fields of its kind and its steps follow one another in bits.
+struct Packed {
+  uint8_t start[6], stride[most_axes - 1][5], size_less_1[most_axes][4], box_less_1[most_axes], steps[2], kind[2], missing[4], checksum[5];
+};
+static_assert(sizeof(Packed) == used_bytes_of_map && stride_end == uint64_t{1} << 8 * sizeof Packed().stride[0], "it fits");
+constexpr uint32_t bits_of_step = 3, bits_of_type = 4, bits_of_rank = 3, bits_of_swizzle = 2;
+static_assert(most_axes * bits_of_step <= 16 && bits_of_type + bits_of_rank + bits_of_swizzle + 2 <= 16, "two bytes are enough");
+
+template <size_t count>
+void put(uint8_t (&to)[count], uint64_t value) {
+  for (uint8_t &byte : to) byte = static_cast<uint8_t>(value), value >>= 8;
+}
+
+template <size_t count>
+uint64_t got(const uint8_t (&from)[count]) {
+  uint64_t value = 0;
+  for (size_t i = count; i-- > 0;) value = value << 8 | from[i];
+  return value;
+}
+
+Packed packed_at(const void *at) {
+  Packed packed;
+  memcpy(&packed, at, sizeof packed);
+  return packed;
+}
+
+uint64_t checksum_of(Packed packed) {
+  put(packed.checksum, 0);
+  uint64_t words[sizeof packed / 8], sum = 0x6b66757a7a6d6170;
+  memcpy(words, &packed, sizeof packed);
   for (uint64_t word : words) sum = (sum ^ word) * 0x9E3779B97F4A7C15ull, sum ^= sum >> 29;
-  return sum;
+  return sum >> 8 * (sizeof sum - sizeof packed.checksum);
 }
 
 // A bit for each field of a map, and for each axis of one that every axis has.
@@ -104,29 +136,66 @@ RefusedMap encode(void *made, const AskedMap &a) {
   if (inner % 16) return RefusedMap::inner_side;
   if (map.swizzle_bytes && inner > map.swizzle_bytes) return RefusedMap::inner_width;
   if (bytes_of_box(map) > most_bytes) return RefusedMap::box_bytes;
+  memset(made, 0, bytes_of_map);
   change(made, map);
   return RefusedMap::no;
 }
 
 bool is_made(const void *at) {
-  TensorMap map = map_at(at);
-  return map.checksum == checksum_of(map);
+  Packed packed = packed_at(at);
+  return got(packed.checksum) == checksum_of(packed);
 }
 
 TensorMap map_at(const void *at) {
-  TensorMap map;
-  memcpy(&map, at, sizeof map);
+  Packed packed = packed_at(at);
+  auto rest = static_cast<uint32_t>(got(packed.kind)), steps = static_cast<uint32_t>(got(packed.steps));
+  auto next = [](uint32_t &from, uint32_t bits) {
+    uint32_t value = from & ((1u << bits) - 1);
+    from >>= bits;
+    return static_cast<uint8_t>(value);
+  };
+  TensorMap map = {};
+  map.start = got(packed.start);
+  map.missing = static_cast<uint32_t>(got(packed.missing));
+  map.type = next(rest, bits_of_type);
+  map.rank = next(rest, bits_of_rank);
+  map.swizzle_bytes = static_cast<uint8_t>(bytes_of_swizzle(next(rest, bits_of_swizzle)));
+  map.fills_nan = next(rest, 1);
+  map.is_thread_copy = next(rest, 1);
+  for (uint32_t i = 0; i < most_axes; i++) {
+    map.size_less_1[i] = static_cast<uint32_t>(got(packed.size_less_1[i]));
+    map.box_less_1[i] = packed.box_less_1[i];
+    map.step[i] = static_cast<uint8_t>(next(steps, bits_of_step) + 1);
+    if (i) map.stride[i - 1] = got(packed.stride[i - 1]);
+  }
   return map;
 }
 
 void change(void *at, const TensorMap &to) {
-  TensorMap map = to;
-  map.checksum = checksum_of(map);
-  memcpy(at, &map, sizeof map);
+  Packed packed = {};
+  uint32_t rest = 0, steps = 0, rest_bits = 0;
+  auto add = [&](uint32_t value, uint32_t bits) { rest |= value << rest_bits, rest_bits += bits; };
+  put(packed.start, to.start);
+  put(packed.missing, to.missing);
+  add(to.type, bits_of_type);
+  add(to.rank, bits_of_rank);
+  add(swizzle_of(to.swizzle_bytes), bits_of_swizzle);
+  add(to.fills_nan, 1);
+  add(to.is_thread_copy, 1);
+  for (uint32_t i = 0; i < most_axes; i++) {
+    put(packed.size_less_1[i], to.size_less_1[i]);
+    packed.box_less_1[i] = to.box_less_1[i];
+    steps |= (to.step[i] ? to.step[i] - 1u : 0) << i * bits_of_step;
+    if (i) put(packed.stride[i - 1], to.stride[i - 1]);
+  }
+  put(packed.kind, rest);
+  put(packed.steps, steps);
+  put(packed.checksum, checksum_of(packed));
+  memcpy(at, &packed, sizeof packed);
 }
 
 bool is_made_or_zero(const void *at) {
-  constexpr char zeros[bytes_of_map] = {};
+  constexpr char zeros[used_bytes_of_map] = {};
   return is_made(at) || !memcmp(at, zeros, sizeof zeros);
 }
 

@@ -1,7 +1,7 @@
 // Tensor maps: arrays of one to five axes, of which a bulk copy moves a box. cuTensorMapEncodeTiled makes one.
 //
 // The 128 bytes of a CUtensorMap are opaque: these are our own, with a checksum, so that bytes that no call has made, or
-// that were copied in part, are distinguished.
+// that were copied in part, are distinguished. A GPU keeps all in the first 64 of them, and CuTe DSL copies no more.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace cuda_on_cpu {
 
-constexpr uint32_t bytes_of_map = 128, most_axes = 5;
+constexpr uint32_t bytes_of_map = 128, used_bytes_of_map = 64, most_axes = 5;
 
 struct TensorMap {
   uint64_t start;
@@ -21,10 +21,7 @@ struct TensorMap {
   uint8_t box_less_1[most_axes], step[most_axes];  // a box takes every so many elements of an axis
   uint8_t type, rank, swizzle_bytes, fills_nan;    // the type: CUtensorMapDataType
   uint8_t is_thread_copy;  // made by passing it as a parameter that is no __grid_constant__
-  uint8_t unused[41];
-  uint64_t checksum;
 };
-static_assert(sizeof(TensorMap) == bytes_of_map, "fills the opaque bytes");
 
 // What cuTensorMapEncodeTiled is given; enumerations by their numbers.
 struct AskedMap {
@@ -42,7 +39,7 @@ const char *lacks(const AskedMap &asked);
 bool is_made(const void *map);
 TensorMap map_at(const void *map);
 void change(void *map, const TensorMap &to);
-// Whether a kernel may replace fields of it: it was made, or it is 128 bytes of zeros, in which every field is still missing.
+// Whether a kernel may replace fields of it: it was made, or it is zeros, in which every field is still missing.
 bool is_made_or_zero(const void *map);
 // Null, or what a map that a kernel has built lacks, and what the driver would refuse about it.
 const char *fault_of_built(const TensorMap &map);

@@ -16,7 +16,8 @@ NAMES_B200 = re.compile(r"sm_?100|\b10\.[0x]\b", re.IGNORECASE)
 ONLY = re.compile(r"\bonly\b|\brequire|\bneed", re.IGNORECASE)
 A_GPU = re.compile(r"\bsm_?\s?\d+(?:\.[\dx]+|x)?\b|compute capability", re.IGNORECASE)
 """A generation of GPUs, in an error of a file that takes only some: it is no fault that it does not take this one."""
-LACKS_INSTRUCTION = re.compile(r"not\s+supported\s+on\s+\.target\s+'sm_90a?'")
+LACKS_INSTRUCTION = re.compile(r"not\s+supported\s+on\s+\.target\s+'sm_90a?'|Failed\s+to\s+generate\s+PTX")
+"""What ptxas says of code for an H200, and libNVVM, which does not say why."""
 
 
 class AsksForB200Error(Exception):

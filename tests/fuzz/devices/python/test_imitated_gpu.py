@@ -15,6 +15,7 @@ from kfuzz.devices.python.imitated_gpu import ImitatedGpu
         ("only 2 of 3 rows are there", False, False),
         ("requires contiguous tensors", False, False),
         ("ptx input, line 112; error   : Instruction 'cvt' not\n  supported on .target 'sm_90a'", True, False),
+        ("libNVVM extra log: Failed to generate PTX from the compilation unit. (error 9)", True, False),
     ],
 )
 def test_an_error_of_a_file_that_takes_other_gpus_alone_is_known(

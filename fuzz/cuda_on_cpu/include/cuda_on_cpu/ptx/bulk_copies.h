@@ -31,7 +31,8 @@ CUDA_ON_CPU_INLINE void ptx_publish_map(int line, void *to, const void *from) {
     uint32_t words[4];
   };
   __syncwarp(~0u, line);
-  if (lane() < 8) static_cast<Part *>(to)[lane()] = static_cast<const Part *>(from)[lane()];
+  constexpr unsigned parts = 8, used = 4;  // CuTe DSL leaves the others unset: no GPU keeps anything there
+  if (lane() < parts) static_cast<Part *>(to)[lane()] = lane() < used ? static_cast<const Part *>(from)[lane()] : Part{};
   __syncwarp(~0u, line);
   cuda_on_cpu_proxy_fence(fence_map_release);
 }
