@@ -9,10 +9,11 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
+from torch._library.custom_ops import CustomOpDef
 from torch.autograd import graph
 from torch.overrides import TorchFunctionMode
 from torch.utils import cpp_extension
@@ -140,12 +141,33 @@ def of_host(register: Callable[..., object]) -> Callable[..., object]:
     return registered
 
 
+def with_bodies_on_gpu(register_kernel: Callable[..., Any]) -> Callable[..., object]:
+    """CustomOpDef.register_kernel, for which a body asks for a GPU as the rest of its file does."""
+
+    def registered(op: object, device_types: object, body: Any = None, /) -> object:  # noqa: ANN401  None: decorates
+        register = register_kernel(op, host_keys(device_types))
+        return (lambda body: register(as_body(body))) if body is None else register(as_body(body))
+
+    return registered
+
+
+def as_body(body: Any) -> Any:  # noqa: ANN401  what torch takes as one, such as fallthrough_kernel
+    """The body of an operation: torch leaves all modes before it calls one."""
+
+    @functools.wraps(body)
+    def on_gpu(*args: object, **named: object) -> object:
+        with OnGpu():
+            return body(*args, **named)
+
+    return on_gpu if isinstance(body, FunctionType) else body
+
+
 def impl_of_host(impl: Callable[..., object]) -> Callable[..., object]:
     """Library.impl, for which a GPU's implementation takes the place of the host's: what is called is on the GPU."""
     of_gpu: set[str] = set()
 
     def registered(library: torch.library.Library, op: object, fn: object, key: str = "", **named: object) -> object:
-        own = host_keys(key or library.dispatch_key)
+        own, fn = host_keys(key or library.dispatch_key), as_body(fn)
         which = f"{library.ns}/{str(op).rpartition('::')[2]}/{own}"
         if own != (key or library.dispatch_key):
             of_gpu.add(which)
@@ -251,6 +273,7 @@ def as_on_gpu(path: Path) -> Iterator[None]:
         replace_names(torch._C, {"_cuda_getCurrentRawStream": lambda _: 0}),
         replace_names(torch.library, LIBRARY),
         replace_names(torch.library.Library, {"impl": impl_of_host(torch.library.Library.impl)}),
+        replace_names(CustomOpDef, {"register_kernel": with_bodies_on_gpu(CustomOpDef.register_kernel)}),
         replace_names(torch.Tensor, {"record_stream": silent("record_stream")}),
         replace_names(torch.autograd, {"_engine_run_backward": run_backward}),
         replace_names(cpp_extension, loaders),

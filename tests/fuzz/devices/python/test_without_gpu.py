@@ -231,6 +231,12 @@ def _doubled(y: torch.Tensor) -> torch.Tensor:
     return y * 2
 
 
+@torch.library.custom_op("kfuzz_tests::written", mutates_args={"y"})
+def _written(y: torch.Tensor) -> None:
+    assert y.is_cuda and y.device == torch.zeros(1, device="cuda").device, y.device
+    y.zero_()
+
+
 """
 
 
@@ -248,6 +254,7 @@ def _doubled(y: torch.Tensor) -> torch.Tensor:
         "y = torch.zeros(x.shape[0]); y.record_stream(torch.cuda.current_stream()); torch.cuda.nvtx.range_push('y')",
         "y = torch.zeros(len(x), device='cuda') * getattr(torch.cuda.get_device_properties(0), 'of_another_gpu', 2)",
         "y = torch.zeros(len(x), device='cuda'); y = _doubled(y)",
+        "torch.cuda.synchronize(); y = torch.ones(len(x)); _written(y)",
     ],
 )
 def test_a_file_that_asks_for_a_gpu_runs_without_one(line: str, tmp_path: Path, device: PythonDevice) -> None:
