@@ -65,6 +65,8 @@ class PythonLibrary:
     """Its arrays in the host's memory can say that they are on a GPU, to a file that asks for one."""
     of_gpu: tuple[str, ...] = ()
     """Its modules that only work with a GPU: what one of them raises without a GPU says nothing about the kernel."""
+    of_releases: tuple[str, ...] = ()
+    """Its other modules whose names come and go with its releases: a file that asks for one is for another release."""
     compile_errors: tuple[str, ...] = ()
     """Its exceptions that say that a kernel does not compile, with a GPU or without."""
     launch_error: str = ""

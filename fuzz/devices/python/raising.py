@@ -74,7 +74,8 @@ def name_it_lacks(error: BaseException, library: PythonLibrary) -> str:
         name = f"{of}.{error.name}"
     else:
         return ""
-    return name if is_in(name, library.of_gpu) and name.partition(".")[0] in sys.modules else ""
+    is_of_library = is_in(name, (*library.of_gpu, *library.of_releases))
+    return name if is_of_library and name.partition(".")[0] in sys.modules else ""
 
 
 def refuses_launch(error: BaseException, library: PythonLibrary) -> bool:

@@ -111,6 +111,7 @@ LIBRARY = PythonLibrary(
     decorators=("cuda.jit",),
     probe=probe,
     of_gpu=("numba.cuda.cudadrv",),
+    of_releases=("numba.cuda",),
     extra="numba",
     run_without_gpu=install,
 )

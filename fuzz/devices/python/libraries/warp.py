@@ -32,6 +32,7 @@ LIBRARY = PythonLibrary(
         for module in ("wp", "warp")
         for one in ("kernel", "func", "func_native", "func_grad", "func_replay", "struct")
     ),
+    of_releases=("warp",),
     compilers=("warp._src.context._run_codegen", "warp._src.context._raise_recorded_build_error"),
     extra="warp",
     run_without_gpu=install,

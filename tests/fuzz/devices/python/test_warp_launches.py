@@ -125,3 +125,10 @@ def test_what_warp_has_not_compiled_once_is_one_line_again(device: PythonDevice,
     assert tried.defects == ()
     (words,) = {one.words for one in tried.reasons if isinstance(one, Refusal)}
     assert words.startswith("warp does not compile this: ")
+
+
+def test_a_name_of_another_release_is_one_line(device: PythonDevice, tmp_path: Path) -> None:
+    """Warp's optimizer of an older release asks for warp.types.float32, and was accused of that."""
+    text = row_sum(end="assert wp.types.float_of_old\n    return y")
+    with pytest.raises(ClaimError, match=r"warp \d[\d.]+ has no warp\.types\.float_of_old"):
+        trial_of(tmp_path, "old", text, device)
