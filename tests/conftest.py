@@ -14,13 +14,15 @@ import pytest
 from installed import Machine
 from installed import machine as machine_below
 from quick import Quick
-from seldom import COMPILED_BY_OTHERS, FAST, is_seldom
+from seldom import COMPILED_BY_OTHERS, FAST, ONE_CASE_IN, is_seldom
 
 from kfuzz.claims.kernel import name_of
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu.device import why_not
 from kfuzz.ui.pytest.items import CaseItem, ClaimItem
 
+OFTEN = ("reduce", "sgemm", "softmax", "transpose")
+"""The folders whose kernels are all compiled in each run."""
 LARGE = 1 << 14
 """Elements of a kept case whose replay takes a second."""
 
@@ -55,6 +57,7 @@ def pytest_collection() -> Iterator[None]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     mark_slow_replays([item for item in items if isinstance(item, CaseItem)])
     leave_copies_to_soak([item for item in items if isinstance(item, ClaimItem)])
+    leave_most_cases_to_soak(items)
     if hasattr(config, "workerinput"):
         put_dear_files_first(items)
     wanting = [item for item in items if item.get_closest_marker("gpu")]
@@ -92,11 +95,25 @@ def mark_slow_replays(items: list[CaseItem]) -> None:
 
 
 def leave_copies_to_soak(items: list[ClaimItem]) -> None:
-    """Compile one exhibit in eight: each is an edit of a kernel that is compiled. And none of COMPILED_BY_OTHERS."""
+    """Compile one exhibit in eight, since each is an edit of a kernel that is compiled, and every second of the kernels
+    outside of the folders that are OFTEN tried. And none of COMPILED_BY_OTHERS.
+    """
     for item in items:
-        is_chosen = crc32(item.path.name.encode()) % 8 == 0
-        if (item.path.parent.name == "broken" and not is_chosen) or name_of(item.path) in COMPILED_BY_OTHERS:
+        name, number = name_of(item.path), crc32(item.path.name.encode())
+        of_how_many = 8 if item.path.parent.name == "broken" else 1 if item.path.parent.name in OFTEN else 2
+        if number % of_how_many or name in COMPILED_BY_OTHERS:
             item.add_marker(pytest.mark.soak)
+
+
+def leave_most_cases_to_soak(items: list[pytest.Item]) -> None:
+    """Of the tests in ONE_CASE_IN try one case in so many, and the first in any case."""
+    seen = Counter[str]()
+    for item in items:
+        name = item.nodeid.partition("[")[0].removeprefix("tests/")
+        if (count := ONE_CASE_IN.get(name)) and not item.get_closest_marker("soak"):
+            if seen[name] % count:
+                item.add_marker(pytest.mark.soak)
+            seen[name] += 1
 
 
 @pytest.fixture(scope="session")
