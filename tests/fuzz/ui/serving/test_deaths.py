@@ -99,7 +99,9 @@ def test_a_process_that_is_killed_while_it_judges_takes_all_it_has_started_with_
         assert server.health()["lost"] == 1
 
 
-@pytest.mark.parametrize("with_judges", [False, True], ids=["alone", "with its judges"])
+@pytest.mark.parametrize(
+    "with_judges", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["alone", "with its judges"]
+)
 def test_a_server_that_is_killed_while_it_compiles_leaves_no_process_and_a_cache_that_serves_the_next(
     tmp_path: Path, with_judges: bool
 ) -> None:

@@ -115,6 +115,7 @@ def test_the_answers_of_a_client_that_vanishes_are_dropped_and_others_go_on(serv
     assert server.wait_until(judging=0)["judged"] <= counts["judged"] + 3
 
 
+@pytest.mark.soak
 @pytest.mark.slow(10)
 def test_an_answer_whose_process_is_killed_gets_its_verdict_and_other_clients_theirs(server: RunningServer) -> None:
     lost = server.health()["lost"]
@@ -129,7 +130,9 @@ def test_an_answer_whose_process_is_killed_gets_its_verdict_and_other_clients_th
     assert len(judges_of(server.process.pid)) == 2
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "code"), [pytest.param(signal.SIGKILL, -9, marks=pytest.mark.soak), (signal.SIGINT, 130)]
+)
 def test_a_server_that_ends_leaves_no_process_and_no_file(tmp_path: Path, number: int, code: int) -> None:
     with serving(tmp_path, "--jobs", "2") as one:
         answers = [{"answer": "a.py", "text": text} for text in (RIGHT, SLOW, SLOW)]

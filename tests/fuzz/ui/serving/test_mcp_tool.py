@@ -92,6 +92,7 @@ def test_the_tool_judges_as_judge_file_does_and_ends_with_its_input(agent: Agent
     assert agent.process.stderr.read() == ""
 
 
+@pytest.mark.soak
 @needs_mcp
 @needs_sandbox
 @pytest.mark.slow(3)
@@ -107,7 +108,7 @@ def test_ctrl_c_ends_it_at_once(agent: Agent) -> None:
 @needs_mcp
 @needs_sandbox
 @pytest.mark.slow(6)
-@pytest.mark.parametrize("reads", [True, False], ids=["reads", "never reads"])
+@pytest.mark.parametrize("reads", [pytest.param(True, marks=pytest.mark.soak), False], ids=["reads", "never reads"])
 def test_an_agent_that_vanishes_in_the_middle_leaves_no_process_and_no_traceback(agent: Agent, reads: bool) -> None:
     """Its pipes are closed, as those of an agent that is killed; before that, one reads, and the other does not."""
     arguments = {"answer": "a.py", "text": SLOW, "op": "row_sum", "budget": 2}
