@@ -21,7 +21,7 @@ from kfuzz.ui.targets.targets import find_files
 from kfuzz.ui.targets.template import template
 
 PAGES = [pytest.param(page, id=page.relative_to(ROOT).as_posix()) for page in pages()]
-SELDOM = {"docs/tutorial.md", "docs/pytest.md"}
+SELDOM = {"docs/callables.md", "docs/formulas.md", "docs/tutorial.md", "docs/pytest.md"}
 """What these show takes seconds to run; each run of the tests has README.md, and a test of pytest.md that fails."""
 
 
@@ -235,11 +235,20 @@ def test_a_session_is_compared_line_by_line_but_for_what_is_left_out(shown: str,
     assert is_shown(shown, printed) is expected
 
 
+FEW_EXAMPLES = """import hypothesis
+
+hypothesis.settings.register_profile("few", max_examples=10)
+hypothesis.settings.load_profile("few")
+"""
+"""A conftest.py: that the code of a page runs is seen after ten examples, too."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_PYTHON)
 def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(template("softmax"))
     write_files_of(ROOT / "README.md", tmp_path)
+    (tmp_path / "conftest.py").write_text(FEW_EXAMPLES)
     for number, block in enumerate(blocks(page.read_text(), "python")):
         script = tmp_path / f"test_block_{number}.py"
         script.write_text(block.text)
@@ -251,14 +260,15 @@ def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_test_that_users_copy_fails_on_a_wrong_kernel(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["test_mine", pytest.param("test_mine_by_hypothesis", marks=pytest.mark.soak)])
+def test_the_test_that_users_copy_fails_on_a_wrong_kernel(name: str, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "pytest.md").read_text()
     code = next(one.text for one in blocks(page, "python") if "def test_" in one.text)
     (tmp_path / "test_mine.py").write_text(code)
     kernel = template("softmax")
     assert "+= expf(" in kernel
     (tmp_path / "mine.cu").write_text(kernel.replace("+= expf(", "+= 2 * expf("))
-    run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"]
+    run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"test_mine.py::{name}"]
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout
 
