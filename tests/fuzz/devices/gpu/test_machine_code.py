@@ -167,6 +167,7 @@ def test_a_cubin_is_compiled_once_and_again_when_anything_changes(own_cache: Pat
     assert files() == 5
 
 
+@pytest.mark.soak
 @needs_nvcc
 def test_a_changed_include_is_compiled_again(own_cache: Path, tmp_path: Path) -> None:
     path, header = tmp_path / "kernel.cu", tmp_path / "part.cuh"
@@ -192,6 +193,7 @@ def test_what_is_included_is_found_beside_the_kernel_and_in_the_folders_of_its_f
     assert list(nvcc_ptx.included_texts(near / "kernel.cu", "#include <b.cuh>", ())) == []
 
 
+@pytest.mark.soak
 @needs_nvcc
 def test_a_damaged_cubin_is_built_again(own_cache: Path) -> None:
     good = compiled(TEMPLATE, "plain")

@@ -284,6 +284,7 @@ def test_a_silent_claim_is_completed_and_kept(tmp_path: Path) -> None:
 SUMS = "ceil_div(cols, 32) + ceil_log2(min(cols, 32)) - 1"
 
 
+@pytest.mark.soak
 @pytest.mark.slow(10)
 def test_a_module_is_counted_and_its_claim_is_kept() -> None:
     result = CliRunner().invoke(main, ["claim", str(DATA / "ptx" / "warp_sum.ptx"), "--max-cases", "40"])

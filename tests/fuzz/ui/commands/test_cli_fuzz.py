@@ -77,6 +77,7 @@ def test_a_bug_is_found_kept_and_reported(folder: Path) -> None:
     assert ET.parse(folder / "j.xml").getroot().get("failures") == "1"  # noqa: S314  our own file
 
 
+@pytest.mark.soak
 @needs_nvcc
 @pytest.mark.slow(3)
 def test_the_same_bug_is_found_in_what_nvcc_writes(folder: Path) -> None:

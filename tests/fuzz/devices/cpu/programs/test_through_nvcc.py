@@ -50,6 +50,8 @@ BUGS = {
     "use-after-free": ("  scaled<4>", "  cudaFree(a); scaled<4>"),
     "illegal-address": ("  return 0;", "  return int(b[0]);"),
 }
+EACH_TIME = ("race", "out-of-bounds")
+"""The others are run by make soak."""
 PLACES = {
     "race": "tile[threadIdx.x] = i",
     "out-of-bounds": "from[i]",
@@ -84,7 +86,9 @@ def test_a_right_program_has_no_finding_and_prints_what_a_gpu_prints(tmp_path: P
 
 @needs_nvcc
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", BUGS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(one, marks=() if one in EACH_TIME else pytest.mark.soak) for one in BUGS]
+)
 def test_a_bug_is_found_on_its_line(tmp_path: Path, kind: str) -> None:
     text = changed(kind)
     _, findings = check_program(build_text(tmp_path, text))
@@ -93,6 +97,7 @@ def test_a_bug_is_found_on_its_line(tmp_path: Path, kind: str) -> None:
     assert wanted in lines or wanted + 1 in lines, findings
 
 
+@pytest.mark.soak
 @needs_nvcc
 @pytest.mark.slow
 def test_an_array_has_its_name_and_a_finding_the_calls_that_lead_to_it(tmp_path: Path) -> None:
@@ -124,7 +129,7 @@ def test_files_keep_their_own_variables_and_kernels_of_one_name(tmp_path: Path) 
     ("text", "words", "why"),
     [
         ("int main() { return wrong; }", (), r"own.cu:1: nvcc: identifier \"wrong\" is undefined"),
-        ("__global__ void k() {}", (), r"none of these files has a main\(\)"),
+        pytest.param("__global__ void k() {}", (), r"none of these files has a main\(\)", marks=pytest.mark.soak),
         (
             "int main() { cudaGraphicsUnregisterResource(0); }",
             (),

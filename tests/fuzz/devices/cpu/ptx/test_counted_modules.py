@@ -58,7 +58,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", [pytest.param(one, marks=() if one == "gemv" else pytest.mark.soak) for one in TEXTS])
 def test_a_module_counts_as_the_text_of_which_nvcc_made_it(counter: Counter, name: str) -> None:
     """Also where nvcc fuses products, as in gemv: these round nothing that is counted, and each sum is the same."""
     text, axes, tune = TEXTS[name]
@@ -228,8 +228,8 @@ def test_an_instruction_that_does_not_count_is_one_line_if_a_thread_comes_to_it(
 @pytest.mark.parametrize(
     ("name", "more"),
     [
-        ("reduce/block_sum.cu", (0, 0, 0)),
-        ("gemv/split_k.cu", (0, 0, 0)),
+        pytest.param("reduce/block_sum.cu", (0, 0, 0), marks=pytest.mark.soak),
+        pytest.param("gemv/split_k.cu", (0, 0, 0), marks=pytest.mark.soak),
         ("softmax/online_block.cu", (0, 5, 0)),  # expf is not a function there, but five additions and ex2.approx
     ],
 )
