@@ -89,6 +89,7 @@ class Late(RowSums):
             time.sleep(600)
 
 
+@pytest.mark.soak
 @pytest.mark.slow(3)
 def test_a_process_whose_device_has_started_need_not_wait_for_the_others(kernel: Kernel, tmp_path: Path) -> None:
     ledger = Ledger((kernel,), Options(seed=2, jobs=3, max_cases=30), ignore)

@@ -274,6 +274,7 @@ def test_an_interrupted_campaign_resumes_to_the_same_result(tmp_path: Path, scan
     assert files(tmp_path / "parts") == files(tmp_path / "whole")
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_ctrl_c_in_the_middle_of_two_jobs_returns_what_was_found(tmp_path: Path) -> None:
     def stop(event: Event) -> None:
@@ -340,6 +341,7 @@ def test_a_kernel_whose_text_has_changed_starts_again(tmp_path: Path, scan: Kern
     assert second.trials == 20
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_what_a_baseline_knows_is_no_news(tmp_path: Path) -> None:
     options = Options(seed=1, max_cases=60)
@@ -460,12 +462,13 @@ def test_a_kernel_with_endless_errors_is_given_up(scan: Kernel) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.soak)])
 def test_a_device_that_is_missing_ends_the_campaign(jobs: int, scan: Kernel) -> None:
     with pytest.raises(DeviceError, match="no such device here"):
         run_campaign([scan], Missing, Options(max_cases=5, jobs=jobs))
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_process_that_dies_ends_the_campaign_in_one_line(scan: Kernel, tmp_path: Path) -> None:
     with pytest.raises(DeviceError, match="a worker process ended with exit code 7"):

@@ -190,6 +190,7 @@ def come_of(cluster: TestCluster, work: Work[Any, Any]) -> list[Sequence[int]]:
         return [findings_in for _, findings_in in run_errands(there, [iter(errands)], time.monotonic() + 600)]
 
 
+@pytest.mark.soak
 def test_a_long_errand_leaves_no_worker_idle_and_is_reported_first(cluster: TestCluster, tmp_path: Path) -> None:
     """The first does not end before twenty others have."""
 

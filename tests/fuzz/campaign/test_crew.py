@@ -70,6 +70,7 @@ def paired(_: Device, blocks: Iterator[Block | None]) -> Iterator[list[End]]:
             yield [BlockEnd(block)]
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_process_gets_its_next_block_before_the_last_has_ended_if_it_is_of_another_kernel() -> None:
     full = BLOCKS_OF_A_ROUND[-1]

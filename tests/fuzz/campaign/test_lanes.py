@@ -53,6 +53,7 @@ def text_of(result: Result) -> str:
     return repr(every)
 
 
+@pytest.mark.soak
 def test_each_device_finds_what_it_finds_alone_whatever_the_jobs(tmp_path: Path) -> None:
     kernels, options = (LEADING, RIGHT), Options(seed=3, max_cases=24)
     both = run_lanes(kernels, [replace(LANES[0], jobs=2), LANES[1]], replace(options, out=tmp_path))

@@ -88,10 +88,10 @@ ANY = ', strides = "any"'
     ("name", "written", "is_warned"),
     [
         ("wrong_assumes_contiguous", "", True),
-        ("wrong_assumes_contiguous", ', strides = "contiguous"', False),
+        pytest.param("wrong_assumes_contiguous", ', strides = "contiguous"', False, marks=pytest.mark.soak),
         ("refuses_strides", "", False),
-        ("makes_it_contiguous", "", False),
-        ("strided_row_sum", "", False),
+        pytest.param("makes_it_contiguous", "", False, marks=pytest.mark.soak),
+        pytest.param("strided_row_sum", "", False, marks=pytest.mark.soak),
     ],
 )
 def test_a_function_that_neither_refuses_nor_handles_strides_is_warned_of(
