@@ -77,7 +77,7 @@ def run_by_hand(kind: str, given: dict[str, Numbers], *, gates: tuple[int, ...] 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", GATES)
+@pytest.mark.parametrize("kind", [pytest.param(one, marks=[pytest.mark.soak] * (one == "gru")) for one in GATES])
 def test_a_right_loop_is_kept_and_planted_bugs_are_broken(kind: str) -> None:
     given = inputs_of(kind, 3)
     assert judge(kind, given, run_by_hand(kind, given)).status == "kept"
