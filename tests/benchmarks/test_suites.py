@@ -92,6 +92,7 @@ def test_whole_programs_that_read_files_are_judged_by_their_names(
     assert [line[:4] for line in lines if "nonsense" in " ".join(line)] == [["not", "run,", "1:", lines[-1][3]]]
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_programs_about_scopes_are_judged_by_the_first_word_of_their_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -33,7 +33,7 @@ STORE = "{{ float total = {call}; if (threadIdx.x == 0) y[{place}] = total; }}"
 
 @pytest.mark.slow
 @EVERY
-@pytest.mark.parametrize("threads", [48, 256])
+@pytest.mark.parametrize("threads", [48, pytest.param(256, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("algorithm", ["", ", cub::BLOCK_REDUCE_RAKING"])
 def test_cub_block_reduce(device: CpuDevice, check: bool, threads: int, algorithm: str) -> None:
     x = floats(threads)

@@ -20,7 +20,10 @@ OF_BENCHMARK = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("text", "starts"), [(OF_BENCHMARK, True), ("Something else is deprecated.", False)])
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [(OF_BENCHMARK, True), pytest.param("Something else is deprecated.", False, marks=pytest.mark.soak)],
+)
 def test_the_suite_starts_beside_a_plugin_that_warns_of_xdist(tmp_path: Path, text: str, starts: bool) -> None:
     (tmp_path / "warns_at_start.py").write_text(PLUGIN.format(text=text))
     command = [sys.executable, "-m", "pytest", "-p", "warns_at_start", "-p", "no:cacheprovider", "--collect-only", "-q"]

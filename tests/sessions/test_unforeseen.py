@@ -59,7 +59,7 @@ def test_what_fails_in_another_process_brings_its_traceback() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.soak)])
 def test_without_a_compiler_it_is_one_line(jobs: str, tmp_path: Path) -> None:
     """With several processes it was a traceback of 30 lines as well: they had nobody left to tell."""
     command = [sys.executable, "-m", "kfuzz", "fuzz", str(ONLINE), "--device", "cpu", "--jobs", jobs]

@@ -60,6 +60,7 @@ def test_from_the_template_to_a_committed_case(here: Machine) -> None:
     assert (here.folder / case).read_text().startswith('{\n "schema": "kfuzz-case/1",')
 
 
+@pytest.mark.soak
 def test_a_users_own_few_lines(here: Machine) -> None:
     (here.folder / "own.cu").write_text(here.kfuzz("show", "--template").stdout)
     (here.folder / "test_own.py").write_text(

@@ -255,7 +255,7 @@ DROPPED = ROW_SUM.replace("half; half /= 2", "half > 1; half /= 2")
 @pytest.mark.parametrize(
     ("where", "smallest"),
     [
-        ('["cols == threads"]', {"rows": 1, "cols": 32, "threads": 32}),
+        pytest.param('["cols == threads"]', {"rows": 1, "cols": 32, "threads": 32}, marks=pytest.mark.soak),
         ('["is_pow2(cols)", "threads <= cols"]', {"rows": 1, "cols": 32, "threads": 32}),
         ('["rows == cols", "cols % 8 == 0"]', {"rows": 8, "cols": 8, "threads": 32}),
     ],

@@ -91,6 +91,7 @@ def test_an_entry_that_is_another_ones_file_is_made_again(folder: Path) -> None:
         assert made(b"again") == b"again"
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_precompiled_header_that_was_changed_is_made_again(folder: Path) -> None:
     found = precompile_front(find_compiler(), "fast", split_flags(()), 0).with_name("front.h.gch")

@@ -115,7 +115,7 @@ def test_a_compiler_that_does_not_say_its_name_is_one_line(tmp_path: Path) -> No
 
 
 @pytest.mark.slow(4)
-@pytest.mark.parametrize("text", [SLEEPER, BUSY, FLOOD])
+@pytest.mark.parametrize("text", [SLEEPER, pytest.param(BUSY, marks=pytest.mark.soak), FLOOD])
 def test_a_call_that_does_not_return_hangs(text: str, tmp_path: Path, device: PythonDevice) -> None:
     """It took 127 s, for two calls of 63 s; a flood of 60 GB went to kfuzz's own output."""
     with limited(TimeLimits(call=1.5)):

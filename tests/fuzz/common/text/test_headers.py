@@ -155,6 +155,7 @@ def test_a_script_names_a_header_as_it_carries_it(tmp_path: Path) -> None:
     assert f"where     1-block.cuh:{line_of(racy, 'ADDS')}" in done.stdout
 
 
+@pytest.mark.soak
 def test_repro_carries_the_headers(tmp_path: Path) -> None:
     wrong = BLOCK.replace("return cache[0];", "return 2.0f * cache[0];")
     kernel = write_kernel(tmp_path, block=wrong)

@@ -225,6 +225,7 @@ int main() {
 """
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_program_is_judged_by_its_command_line(tmp_path: Path) -> None:
     (tmp_path / "old.cu").write_text(PROGRAM)

@@ -21,11 +21,8 @@ RIGHT = [path for path in EXTENSIONS if not path.name.startswith("wrong_")]
 WRONG = [path for path in EXTENSIONS if path.name.startswith("wrong_")]
 IN_THE_SUITE = {
     "softmax_rows",
-    "two_results",
-    "accessor_row_sum",
     "wrong_missing_barrier",
     "wrong_unwritten",
-    "wrong_wrong_shape",
 }
 """The others are run by make soak."""
 TRIALS, MOST = 6, 24

@@ -219,7 +219,7 @@ def test_a_refusal_is_reported_in_one_line(tmp_path: Path) -> None:
 
 
 BARE = list_extensions(EXTENSIONS / "bare")
-IN_THE_SUITE = ("row_sum_atomics", "bias_gelu_fused", "wrong_bias_of_the_row")
+IN_THE_SUITE = ("bias_gelu_fused", "wrong_bias_of_the_row")
 TRIALS, MOST = 40, 60
 
 

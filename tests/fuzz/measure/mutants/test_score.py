@@ -219,6 +219,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, whole: ScoreRep
     assert third.controls[SCORED.name].trials == FEW.max_cases
 
 
+@pytest.mark.soak
 def test_a_torn_last_line_is_dropped_and_its_mutant_scored_again(
     tmp_path: Path, kept: Path, whole: ScoreReport
 ) -> None:

@@ -173,6 +173,7 @@ def test_a_race_in_the_file_is_reported_and_not_taken_for_a_wrong_guess(tmp_path
     assert str(found.bug).startswith(f"{lines}: missing barrier: line 16 reads part[0] and line 19 writes it")
 
 
+@pytest.mark.soak
 @pytest.mark.slow(8)
 def test_a_kernel_for_one_warp_is_not_accused_of_races_of_a_block_that_was_guessed(tmp_path: Path) -> None:
     """Its bug is the last column of an odd number. In blocks of 64 its warps race, and only rows that one warp reads

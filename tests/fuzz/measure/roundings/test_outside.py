@@ -116,6 +116,7 @@ void launch(const float *x, float *y, int n) { leaky_relu<<<(n + 255) / 256, 256
 """
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_wrong_value_is_no_bug_if_only_the_names_say_the_op(tmp_path: Path) -> None:
     """A leaky_relu.cu is right as a relu wherever all values are positive, as those of ordinary cases are."""
@@ -176,7 +177,9 @@ def formula(N: System, x: Quantity, bias: Quantity) -> Quantity:
 
 
 @pytest.mark.slow(10)
-@pytest.mark.parametrize(("name", "exit_code"), [("bias_gelu_right", 0), ("bias_gelu_one_too_many", 1)])
+@pytest.mark.parametrize(
+    ("name", "exit_code"), [pytest.param("bias_gelu_right", 0, marks=pytest.mark.soak), ("bias_gelu_one_too_many", 1)]
+)
 def test_a_kernel_of_float4_is_judged_in_multiples_of_4(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, exit_code: int
 ) -> None:

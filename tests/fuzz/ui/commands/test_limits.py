@@ -20,7 +20,9 @@ SPINS = f"{OP}def formula(N, x):\n    while True: pass\n"
 CATCHES = f"{OP}def formula(N, x):\n    while True:\n        try: list(range(9))\n        except Exception: pass\n"
 
 
-@pytest.mark.parametrize("command", ["bench", "check", "fuzz", pytest.param("score", marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "command", ["check", *(pytest.param(one, marks=pytest.mark.soak) for one in ("bench", "fuzz", "score"))]
+)
 def test_a_compiler_that_hangs_is_one_line(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three of them had no limit, and kfuzz itself was to blame: `kfuzz itself failed: ClaimError`."""
     (tmp_path / "cxx").write_text('#!/bin/sh\ncase "$*" in *-version*|*-dump*) exec g++ "$@";; esac\nsleep 1000\n')
@@ -51,6 +53,7 @@ def test_an_op_that_hangs_is_one_line(text: str, tmp_path: Path) -> None:
     assert done.output == f"{mine}: {hangs}\n"
 
 
+@pytest.mark.soak
 def test_a_call_that_had_its_limit_hangs_and_one_that_is_cut_off_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

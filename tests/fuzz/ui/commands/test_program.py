@@ -61,6 +61,7 @@ def test_a_reader_that_goes_ends_a_campaign_and_is_no_ctrl_c(tmp_path: Path) -> 
     assert all(Path(tmp_path, finding["case"]).is_file() for finding in report["kernels"][0]["findings"])
 
 
+@pytest.mark.soak
 def test_a_reader_that_goes_does_not_break_any_other_command(tmp_path: Path) -> None:
     folder = str(KERNELS / "transpose")
     for command in (["list", folder], ["list", folder, "--json"], ["show", "--template"]):

@@ -148,7 +148,7 @@ SOURCES = {
 WORDS = {"claim": "softmix", "compile": "'z' was not declared"}
 
 
-@pytest.mark.parametrize("what", SOURCES)
+@pytest.mark.parametrize("what", ["claim", pytest.param("compile", marks=pytest.mark.soak)])
 def test_an_unusable_file_is_reported_once_and_the_rest_goes_on(tmp_path: Path, what: str) -> None:
     """One unknown op made every case an error, 17 times the same."""
     case = project(tmp_path)

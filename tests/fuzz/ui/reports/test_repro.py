@@ -62,6 +62,7 @@ def test_it_says_how_kfuzz_was_installed_here(tmp_path: Path) -> None:
     assert shlex.split(install_line("cluster"))[-1] == f"{place}[cluster]"
 
 
+@pytest.mark.soak
 def test_it_ends_with_0_once_the_kernel_in_it_is_right(tmp_path: Path) -> None:
     line = "const float new_max = fmaxf(max, value);"
     text = repro.script(LEADING, record(), "repro.py")

@@ -117,7 +117,7 @@ CRASH = "WARNING  prog: trap, `fgetc(fopen("
 @pytest.mark.parametrize(
     ("body", "reported", "verdict", "code"),
     [
-        (OPENS + LAUNCHES, CRASH, "prog: nothing was tested, 1 warning", 2),
+        pytest.param(OPENS + LAUNCHES, CRASH, "prog: nothing was tested, 1 warning", 2, marks=pytest.mark.soak),
         (LAUNCHES + OPENS, CRASH, "prog: nothing found in what ran, 1 warning: 1 run, 1 launch", 0),
         (LAUNCHES + "  return 3;\n", "prog: the program itself ends with exit code 3", "prog: nothing found: 1 run", 0),
     ],
