@@ -415,7 +415,9 @@ class Kernel:
             return encode_numbers(given.astype(np.float32, copy=False), element)
         if role in self.roles.integers:
             limit = limit_of(self.roles.integers[role], sizes)
-            return whole_numbers(given, 100 if limit is None else max(limit, 1)).astype(element.dtype, copy=False)
+            most = 100 if limit is None else max(limit, 1)
+            most = min(most, int(np.iinfo(element.dtype).max) + 1) if element.dtype.kind in "iu" else most
+            return whole_numbers(given, most).astype(element.dtype, copy=False)
         if find(self.roles.op).inputs[role].is_share:
             return store(shares_of(values(given)), element)
         if find(self.roles.op).inputs[role].is_uniform:
@@ -574,10 +576,10 @@ def fitted_op(front: FrontMatter, claim: WrittenClaim) -> str:
     return front.language.fit_op(front, claim, op)
 
 
-def whole_numbers(given: NDArray[np.generic], most: int) -> NDArray[np.int32]:
+def whole_numbers(given: NDArray[np.generic], most: int) -> NDArray[np.int64]:
     """Any numbers as integers from 0 to below `most`."""
     numbers = np.nan_to_num(values(given), nan=0.0, posinf=0.0, neginf=0.0)
-    return np.asarray(np.mod(np.rint(np.abs(numbers)), most), dtype=np.int32)
+    return np.asarray(np.mod(np.rint(np.abs(numbers)), min(most, 1 << 63)), dtype=np.int64)
 
 
 def uniform_numbers(given: NDArray[np.generic], element: Element) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kfuzz.claims.kernel import DoesNotFitError, Kernel, read
+from kfuzz.claims.kernel import DoesNotFitError, Kernel, read, whole_numbers
 from kfuzz.claims.language.kernel_file import parse
 from kfuzz.devices import Circumstances, ClaimError, Run
 from kfuzz.oracle.numbers.elements import F64, U32
@@ -262,3 +262,10 @@ def test_a_kernel_gets_the_inputs_that_the_file_of_its_op_makes(tmp_path: Path) 
     assert given["w"].dtype == np.float16
     assert given["w"].tolist() == [np.float16(1 / 3)] * 4
     assert (given["at"].dtype, given["at"].tolist()) == (np.int32, [7, 8, 9, 10])
+
+
+def test_integers_of_64_bits_may_be_beyond_32() -> None:
+    """Keys below 2^45 were cut to 32 bits, and the oracle refused them: kfuzz itself failed."""
+    given = np.array([2.0**40, -3, np.inf, np.nan, 2.0**45, 2.0**46 - 2.0**24], np.float32)
+    assert whole_numbers(given, 1 << 45).tolist() == [2**40, 3, 0, 0, 0, 2**45 - 2**24]
+    assert whole_numbers(np.array([2.0**62], np.float32), 1 << 64).tolist() == [2**62]
