@@ -21,7 +21,7 @@ KEY = "quick"
 
 
 class Node(Protocol):
-    """A process of pytest-xdist that has ended, with what it handed over."""
+    """A process of pytest-xdist that has ended, with what it handed over. One that was killed has no such attribute."""
 
     workeroutput: dict[str, dict[str, float]]
 
@@ -81,8 +81,8 @@ class Quick:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Node) -> None:
-        """A process of several hands over what it has counted."""
-        self.spent.update(node.workeroutput.get(KEY, {}))
+        """A process of several hands over what it has counted, unless it was killed: xdist starts another one for it."""
+        self.spent.update(getattr(node, "workeroutput", {}).get(KEY, {}))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

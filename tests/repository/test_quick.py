@@ -5,10 +5,11 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from paths import TESTS
-from quick import summary
+from quick import Quick, summary
 
 CONFTEST = """
 from quick import Quick
@@ -68,3 +69,11 @@ def test_tests_that_cost_too_much_are_named_unless_they_are_marked(
 def test_what_fits_is_not_too_much() -> None:
     assert "more than" not in summary(Counter({"a": 60.0, "b": 59.0}), 120.0)
     assert "more than 120; " in summary(Counter({"a": 60.0, "b": 61.0}), 120.0)
+
+
+def test_a_process_that_was_killed_hands_nothing_over_and_ends_no_run() -> None:
+    """xdist starts another one for it; the count of its seconds was an internal error, which ended the run."""
+    count = Quick()
+    count.pytest_testnodedown(SimpleNamespace())  # type: ignore[arg-type]  # as xdist has it then
+    count.pytest_testnodedown(SimpleNamespace(workeroutput={"quick": {"a": 1.0}}))
+    assert count.spent == {"a": 1.0}
