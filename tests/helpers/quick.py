@@ -81,7 +81,7 @@ class Quick:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Node) -> None:
-        """A process of several hands over what it has counted, unless it was killed: xdist starts another one for it."""
+        """A process of several hands over what it has counted, unless it was killed: xdist starts another one."""
         self.spent.update(getattr(node, "workeroutput", {}).get(KEY, {}))
 
     @pytest.hookimpl(tryfirst=True)

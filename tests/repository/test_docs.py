@@ -235,20 +235,11 @@ def test_a_session_is_compared_line_by_line_but_for_what_is_left_out(shown: str,
     assert is_shown(shown, printed) is expected
 
 
-FEW_EXAMPLES = """import hypothesis
-
-hypothesis.settings.register_profile("few", max_examples=10)
-hypothesis.settings.load_profile("few")
-"""
-"""A conftest.py: that the code of a page runs is seen after ten examples, too."""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_PYTHON)
 def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(template("softmax"))
     write_files_of(ROOT / "README.md", tmp_path)
-    (tmp_path / "conftest.py").write_text(FEW_EXAMPLES)
     for number, block in enumerate(blocks(page.read_text(), "python")):
         script = tmp_path / f"test_block_{number}.py"
         script.write_text(block.text)
