@@ -416,7 +416,7 @@ class Kernel:
         if role in self.roles.integers:
             limit = limit_of(self.roles.integers[role], sizes)
             most = 100 if limit is None else max(limit, 1)
-            most = min(most, int(np.iinfo(element.dtype).max) + 1) if element.dtype.kind in "iu" else most
+            most = min(most, int(np.iinfo(element.dtype).max) + 1) if np.issubdtype(element.dtype, np.integer) else most
             return whole_numbers(given, most).astype(element.dtype, copy=False)
         if find(self.roles.op).inputs[role].is_share:
             return store(shares_of(values(given)), element)

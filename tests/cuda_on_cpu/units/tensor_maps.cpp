@@ -46,9 +46,11 @@ int main() {
   packed.type = 13;
   EXPECT(encode(map, packed) == R::no && lacks(packed));
 
-  // Half of a map that was made is none.
+  // The second half of a map has nothing, and half of the first is no map.
   EXPECT(refused([](Lists &, AskedMap &) {}) == R::no);
-  memset(map + 64, 0, 64);
+  memset(map + 64, 0xff, 64);
+  EXPECT(is_made(map));
+  memset(map + 32, 0, 32);
   EXPECT(!is_made(map));
 
   // A corner outside: two rows above the array, and the last 5 of 72 columns.
