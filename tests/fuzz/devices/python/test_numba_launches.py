@@ -56,3 +56,11 @@ def test_a_launch_of_no_blocks_is_a_refusal_of_these_sizes(device: PythonDevice,
     assert tried.defects == ()
     (words,) = {one.words for one in tried.reasons if isinstance(one, Refusal)}
     assert words.startswith("a launch of no blocks: ")
+
+
+def test_a_name_of_another_release_is_one_line(device: PythonDevice, tmp_path: Path) -> None:
+    tried = trial_of(tmp_path, "old", ROW_SUM.format(y="y").replace("kernel[1, 32]", "cuda.old_kernel[1, 32]"), device)
+    assert tried.defects == ()
+    (words,) = {one.words for one in tried.reasons if isinstance(one, Refusal)}
+    assert words.startswith("numba ")
+    assert words.endswith(" has no numba.cuda.old_kernel")
